@@ -290,3 +290,34 @@ def _probability_scores(y: np.ndarray, proba: np.ndarray, classes: np.ndarray, p
         column = int(np.flatnonzero(classes == positive)[0])
         scores["average_precision"] = float(metrics.average_precision_score(y == positive, proba[:, column]))
     return scores
+
+
+def tabulate_predictions(model: Any, X: pd.DataFrame, y: np.ndarray) -> pd.DataFrame:
+    """
+    Return truth, prediction and class probabilities side by side.
+
+    Parameters
+    ----------
+    model : Pipeline
+        Fitted.
+    X : DataFrame of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,)
+
+    Returns
+    -------
+    DataFrame of shape (n_rows, 2 or 2 + n_classes)
+        ``truth``, ``prediction``, then ``probability.<class>`` where the model gives them; the index of `X`.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> X, y = pd.DataFrame({"x": [0.0, 1.0]}), np.array([1.0, 3.0])
+    >>> tabulate_predictions(DummyRegressor().fit(X, y), X, y)["prediction"].tolist()
+    [2.0, 2.0]
+    """
+    table = pd.DataFrame({"truth": y, "prediction": model.predict(X)}, index=X.index)
+    if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
+        proba = model.predict_proba(X)
+        for column, label in enumerate(model.classes_):
+            table[f"probability.{label}"] = proba[:, column]
+    return table

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from explicate.core.validation import check_choice, check_number
+from explicate.tables import Problem, labels_of
 
 
 def select_reliable_instances(
@@ -120,3 +121,38 @@ def infer_task(model: Any, task: str = "auto") -> str:
     raise ValueError(
         f"task='auto' cannot read the task of {type(model).__name__}; give task='classification' or 'regression'."
     )
+
+
+def count_kept(
+    candidates: pd.DataFrame, reliable: pd.DataFrame, explained: pd.DataFrame, problem: Problem
+) -> pd.DataFrame:
+    """
+    Count rows of each class before and after selection.
+
+    Parameters
+    ----------
+    candidates, reliable, explained : DataFrame
+        Tables with the target column, each a subset of the one before.
+    problem : Problem
+        Names the target; regression counts as one group.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``class`` (text), ``candidates``, ``reliable``, ``explained``.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"kind": ["a", "a", "b"]})
+    >>> problem = {"target": "kind", "task": "classification", "classes": ["a", "b"]}
+    >>> count_kept(rows, rows[:1], rows[:1], problem).to_numpy().tolist()
+    [['a', 2, 1, 1], ['b', 1, 0, 0]]
+    """
+    tables = {"candidates": candidates, "reliable": reliable, "explained": explained}
+    if problem["task"] == "regression":
+        return pd.DataFrame({"class": ["all rows"], **{name: [len(table)] for name, table in tables.items()}})
+    counts = {
+        name: [int((labels_of(table[problem["target"]]) == label).sum()) for label in problem["classes"]]
+        for name, table in tables.items()
+    }
+    return pd.DataFrame({"class": [str(label) for label in problem["classes"]], **counts})

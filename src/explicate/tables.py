@@ -202,7 +202,7 @@ def features_and_target(table: pd.DataFrame, problem: Problem) -> tuple[pd.DataF
     target = table[problem["target"]]
     if problem["task"] == "regression":
         return table[problem["features"]], target.to_numpy(dtype=float)
-    return table[problem["features"]], np.asarray(_labels(target))
+    return table[problem["features"]], np.asarray(labels_of(target))
 
 
 def split_table(
@@ -261,7 +261,7 @@ def split_table(
             f"{n_rows} rows split by validation_size={validation_size}, test_size={test_size} leave a part with fewer "
             f"than {need} row(s); give more rows or other sizes."
         )
-    labels = pd.Series(_labels(table[problem["target"]]), index=table.index) if classify else None
+    labels = pd.Series(labels_of(table[problem["target"]]), index=table.index) if classify else None
     if labels is not None:
         counts = labels.value_counts()
         if counts.min() < 3:
@@ -321,7 +321,7 @@ def sample_stratified(labels: np.ndarray | None, n_rows: int, size: int, random_
 def _sample(table: pd.DataFrame, problem: Problem, sample_rows: int | None, random_state: int) -> pd.DataFrame:
     if sample_rows is None or sample_rows >= len(table):
         return table
-    labels = _labels(table[problem["target"]]) if problem["task"] == "classification" else None
+    labels = labels_of(table[problem["target"]]) if problem["task"] == "classification" else None
     return table.iloc[sample_stratified(labels, len(table), sample_rows, random_state)]
 
 
@@ -402,8 +402,15 @@ def _check_target(target: pd.Series, task: str, classes: list[Any], positive_cla
         )
 
 
-def _labels(target: pd.Series) -> np.ndarray:
-    """Labels as a plain array: bool, integer, float or text, never an extension dtype."""
+def labels_of(target: pd.Series) -> np.ndarray:
+    """
+    Return class labels as a plain array: bool, integer, float or text, never an extension dtype.
+
+    Examples
+    --------
+    >>> labels_of(pd.Series([True, False], dtype="boolean"))
+    array([ True, False])
+    """
     if isinstance(target.dtype, pd.CategoricalDtype):
         target = pd.Series(target.to_numpy()).infer_objects()
     if pd.api.types.is_bool_dtype(target):
@@ -416,7 +423,7 @@ def _labels(target: pd.Series) -> np.ndarray:
 
 
 def _classes(target: pd.Series) -> list[Any]:
-    return [_plain(label) for label in np.unique(_labels(target))]
+    return [_plain(label) for label in np.unique(labels_of(target))]
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,18 @@
+"""The pipelines of this project: every folder of `explicate.pipelines`; the default run is all of them."""
+
+from kedro.framework.project import find_pipelines
+from kedro.pipeline import Pipeline
+
+
+def register_pipelines() -> dict[str, Pipeline]:
+    """
+    Find the pipelines by their folders.
+
+    Returns
+    -------
+    dict
+        Stage name -> Pipeline, and their sum as ``__default__``.
+    """
+    pipelines = find_pipelines(raise_errors=True)
+    pipelines["__default__"] = sum(pipelines.values(), Pipeline([]))
+    return pipelines
