@@ -1,14 +1,11 @@
 """Nodes of the stage `model_training`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from explicate.pipelines.model_training.options import ModelTraining
 from explicate.tables import Problem, features_and_target
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def train_model(train: pd.DataFrame, problem: Problem, options: ModelTraining) -> Any:
@@ -41,7 +38,7 @@ def predict_test(model: Any, test: pd.DataFrame, problem: Problem) -> pd.DataFra
     return tabulate_predictions(model, *features_and_target(test, problem))
 
 
-def draw_errors(predictions: pd.DataFrame, problem: Problem) -> "Figure":
+def draw_errors(predictions: pd.DataFrame, problem: Problem) -> Any:
     """Draw the confusion matrix, or predicted against true values."""
     from explicate.pipelines.model_training.plotting import plot_confusion, plot_predicted_against_true
 
