@@ -79,15 +79,14 @@ def build_estimator(path: str, keywords: Mapping[str, Any], *, random_state: int
     >>> build_estimator("auto", {"n_estimators": 7}, random_state=0)
     RandomForestClassifier(n_estimators=7, random_state=0)
     """
-    from sklearn.base import BaseEstimator, is_classifier, is_regressor
+    from sklearn.base import is_classifier, is_regressor
 
     from explicate.core.labels import EncodedLabels
 
     cls = import_object(DEFAULT_ESTIMATORS[task] if path == "auto" else path, parameter="estimator")
-    if not (inspect.isclass(cls) and hasattr(cls, "fit") and hasattr(cls, "predict")):
+    if not (isinstance(cls, type) and hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise ValueError(f"estimator={path!r} is no estimator class with fit and predict; give one.")
-    accepted = list(cls._get_param_names()) if issubclass(cls, BaseEstimator) else None
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(cls.__init__).parameters.values())
+    accepted, open_ended = _constructor(cls)
     unknown = [] if accepted is None or open_ended else [name for name in keywords if name not in accepted]
     if unknown:
         raise ValueError(f"keywords={shorten_list(unknown)} unknown to {path}; it takes {', '.join(accepted or [])}.")
@@ -101,6 +100,15 @@ def build_estimator(path: str, keywords: Mapping[str, Any], *, random_state: int
         raise ValueError(f"estimator={path!r} does not fit task={task!r}; choose a {task} estimator or change task.")
     needs_codes = task == "classification" and cls.__module__.partition(".")[0] == "xgboost"
     return EncodedLabels(estimator) if needs_codes else estimator
+
+
+def _constructor(cls: Any) -> tuple[list[str] | None, bool]:
+    """Return the keywords a class declares (``None`` outside scikit-learn's contract), and whether it takes any."""
+    from sklearn.base import BaseEstimator
+
+    kinds = [parameter.kind for parameter in inspect.signature(cls).parameters.values()]
+    declared = list(cls._get_param_names()) if issubclass(cls, BaseEstimator) else None
+    return declared, inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def build_pipeline(estimator: Any, X: pd.DataFrame, problem: Problem, *, scale: bool = False) -> Any:

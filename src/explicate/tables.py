@@ -266,8 +266,8 @@ def split_table(
         counts = labels.value_counts()
         if counts.min() < 3:
             raise ValueError(
-                f"class {_plain(counts.idxmin())!r} of target {problem['target']!r} has {counts.min()} row(s), fewer than "
-                "the 3 that train, validation and test need; merge it with another class or drop its rows."
+                f"class {_plain(counts.idxmin())!r} of target {problem['target']!r} has {counts.min()} row(s), fewer "
+                "than the 3 that train, validation and test need; merge it with another class or drop its rows."
             )
     rest, test = train_test_split(table.index, test_size=n_test, stratify=labels, random_state=random_state)
     train, validation = train_test_split(
@@ -398,7 +398,8 @@ def _check_target(target: pd.Series, task: str, classes: list[Any], positive_cla
         )
     if positive_class is not None and not any(type(c) is type(positive_class) and c == positive_class for c in classes):
         raise ValueError(
-            f"positive_class={positive_class!r} is no value of target {target.name!r}; it holds {shorten_list(classes)}."
+            f"positive_class={positive_class!r} is no value of target {target.name!r}; it holds "
+            f"{shorten_list(classes)}."
         )
 
 

@@ -78,7 +78,8 @@ def column_origins(encoder: Any, n_columns: int) -> np.ndarray | None:
         return origins
     if isinstance(encoder, FeatureUnion):
         parts = [column_origins(step, n_columns) for _, step in encoder.transformer_list if step != "drop"]
-        return None if any(part is None for part in parts) else np.concatenate(parts or [np.arange(0)])
+        known = [part for part in parts if part is not None]
+        return np.concatenate(known) if parts and len(known) == len(parts) else None
     if isinstance(encoder, ColumnTransformer):
         return _column_transformer_origins(encoder)
     return _single_origins(encoder, n_columns)
@@ -111,7 +112,7 @@ def _positions(columns: Any, names: Sequence[object]) -> np.ndarray:
         return np.arange(len(names))[columns]
     listed = [columns] if isinstance(columns, str) or np.isscalar(columns) else list(columns)
     if listed and all(isinstance(item, bool | np.bool_) for item in listed):
-        return np.flatnonzero(listed)
+        return np.flatnonzero(np.array(listed))
     if all(isinstance(item, str) for item in listed):
         return np.array([names.index(item) for item in listed], dtype=np.intp)
     return np.arange(len(names))[np.array(listed, dtype=np.intp)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ SEQUENTIAL, DIVERGING = "cividis", "RdBu_r"
 INK, QUIET, GRID = "#1A1A1A", "#6B6B6B", "#E3E3E3"
 
 
-def new_figure(width: float, height: float, n_rows: int = 1, n_columns: int = 1, **keywords: object) -> tuple:
+def new_figure(width: float, height: float, n_rows: int = 1, n_columns: int = 1, **keywords: Any) -> tuple[Any, Any]:
     """
     Return ``(figure, axes)`` outside pyplot: no display, no global state, nothing to close.
 
@@ -43,7 +43,7 @@ def new_figure(width: float, height: float, n_rows: int = 1, n_columns: int = 1,
     return figure, figure.subplots(n_rows, n_columns, **keywords)
 
 
-def tidy(ax: Axes, *, grid: str | None = "x") -> Axes:
+def tidy(ax: Axes, *, grid: Literal["x", "y", "both"] | None = "x") -> Axes:
     """Remove the box, keep a light grid along `grid` (``"x"``, ``"y"``, ``"both"`` or ``None``) under the data."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -57,7 +57,7 @@ def tidy(ax: Axes, *, grid: str | None = "x") -> Axes:
 
 
 def short_labels(names: Iterable[object], width: int = 24) -> list[str]:
-    """
+    r"""
     Return one label per name: shortened in the middle, still distinct, and never read as mathematics.
 
     Parameters
@@ -75,7 +75,7 @@ def short_labels(names: Iterable[object], width: int = 24) -> list[str]:
     Examples
     --------
     >>> short_labels(["price in $", "a_very_long_name_number_1", "a_very_long_name_number_2"], width=12)
-    ['price in \\\\$', 'a_ver…mber_1', 'a_ver…mber_2']
+    ['price in \\$', 'a_ver…mber_1', 'a_ver…mber_2']
     """
     texts = [" ".join(str(name).split()) for name in names]
     distinct = len(set(texts))
@@ -104,6 +104,6 @@ def note_figure(text: str) -> Figure:
     return figure
 
 
-def colours(n: int) -> Sequence[str]:
-    """Return `n` colours of the palette, repeated when it runs out (label directly, too)."""
+def colors(n: int) -> Sequence[str]:
+    """Return `n` colors of the palette, repeated when it runs out (label directly, too)."""
     return [PALETTE[i % len(PALETTE)] for i in range(n)]

@@ -27,8 +27,8 @@ def read_trees(model: Any) -> TreeEnsemble:
     ----------
     model : estimator
         Fitted single-output classifier or regressor on encoded columns: scikit-learn's DecisionTree, ExtraTree,
-        RandomForest, ExtraTrees, Bagging of such trees, GradientBoosting, HistGradientBoosting; XGBoost's and LightGBM's
-        scikit-learn classes (trees, no categorical splits).
+        RandomForest, ExtraTrees, Bagging of such trees, GradientBoosting, HistGradientBoosting; the scikit-learn
+        classes of XGBoost and LightGBM (trees, no categorical splits).
 
     Returns
     -------
@@ -112,13 +112,15 @@ def _assemble(parts: list[dict[str, np.ndarray]], **fields: Any) -> TreeEnsemble
     """Join per-tree arrays, shifting the children's ids to the joined numbering."""
     sizes = np.array([len(part["feature"]) for part in parts], dtype=np.int64)
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    joined: dict[str, np.ndarray] = {}
+    joined: dict[str, Any] = {}
     for name, dtype in (("threshold", np.float64), ("weight", np.float64), ("gain", np.float64), ("value", np.float64)):
         joined[name] = np.ascontiguousarray(np.concatenate([part[name] for part in parts]), dtype=dtype)
     joined["missing_left"] = np.concatenate([part["missing_left"] for part in parts]).astype(bool)
     joined["feature"] = np.concatenate([part["feature"] for part in parts]).astype(np.int32)
     for side in ("left", "right"):
-        shifted = [np.where(part["feature"] < 0, -1, part[side] + root) for part, root in zip(parts, roots, strict=True)]
+        shifted = [
+            np.where(part["feature"] < 0, -1, part[side] + root) for part, root in zip(parts, roots, strict=True)
+        ]
         joined[side] = np.concatenate(shifted).astype(np.int32)
     return TreeEnsemble(roots=roots, **joined, **fields)
 
@@ -204,7 +206,12 @@ def _read_gradient_boosting(model: Any) -> TreeEnsemble:
 
 
 def _in_column(
-    part: dict[str, np.ndarray], leaf_values: np.ndarray, column: int, n_outputs: int, model: Any = None, scale: float = 1.0
+    part: dict[str, np.ndarray],
+    leaf_values: np.ndarray,
+    column: int,
+    n_outputs: int,
+    model: Any = None,
+    scale: float = 1.0,
 ) -> np.ndarray:
     """Place a boosted tree's leaf values in the output it feeds; zero at internal nodes."""
     rate = scale * (model.learning_rate if model is not None else 1.0)
@@ -272,9 +279,13 @@ def _read_xgboost(model: Any) -> TreeEnsemble:
         raise ValueError(f"objective={objective!r} has a link that is not read; use one of {sorted(links)}.")
     link = links[objective]
     classes = model.classes_ if hasattr(model, "predict_proba") else None
-    n_outputs = len(classes) if link == "softmax" else 1
-    base = np.array(json.loads(learner["learner_model_param"]["base_score"].replace("E", "e")), dtype=np.float64).ravel()
-    base = np.resize(np.log(base / (1 - base)) if link == "sigmoid" else np.log(base) if link == "exp" else base, n_outputs)
+    n_outputs = len(model.classes_) if link == "softmax" else 1
+    base = np.array(
+        json.loads(learner["learner_model_param"]["base_score"].replace("E", "e")), dtype=np.float64
+    ).ravel()
+    base = np.resize(
+        np.log(base / (1 - base)) if link == "sigmoid" else np.log(base) if link == "exp" else base, n_outputs
+    )
     trees, output = booster["model"]["trees"], np.array(booster["model"]["tree_info"], dtype=np.int32)
     try:
         rounds = model.best_iteration + 1  # early stopping: predict stops there
@@ -364,7 +375,7 @@ def _lightgbm_tree(root: dict[str, Any]) -> dict[str, np.ndarray]:
                 "categorical splits and zero_as_missing are not read; encode categories and leave zero_as_missing off."
             )
         # Without missing values in training, LightGBM reads NaN as zero.
-        goes_left = node["default_left"] if node["missing_type"] == "NaN" else 0.0 <= node["threshold"]
+        goes_left = node["default_left"] if node["missing_type"] == "NaN" else node["threshold"] >= 0.0
         rows.append(
             (node["split_feature"], node["threshold"], goes_left, 0.0, node["internal_count"], node["split_gain"])
         )

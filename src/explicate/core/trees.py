@@ -179,7 +179,15 @@ def link_outputs(raw: np.ndarray, link: str) -> np.ndarray:
 
 
 @numba.njit(cache=True, nogil=True)
-def _apply(rows, roots, feature, threshold, left, right, missing_left):  # type: ignore[no-untyped-def]
+def _apply(
+    rows: np.ndarray,
+    roots: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    missing_left: np.ndarray,
+) -> np.ndarray:
     leaves = np.empty((rows.shape[0], roots.shape[0]), dtype=np.int32)
     for tree in range(roots.shape[0]):  # tree by tree: its nodes stay in cache
         root = roots[tree]
@@ -194,7 +202,7 @@ def _apply(rows, roots, feature, threshold, left, right, missing_left):  # type:
 
 
 @numba.njit(cache=True, nogil=True)
-def _sum_leaves(leaves, value):  # type: ignore[no-untyped-def]
+def _sum_leaves(leaves: np.ndarray, value: np.ndarray) -> np.ndarray:
     total = np.zeros((leaves.shape[0], value.shape[1]))
     for row in range(leaves.shape[0]):
         for tree in range(leaves.shape[1]):

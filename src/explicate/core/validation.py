@@ -42,7 +42,7 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> Any:
 
 def check_number(
     name: str,
-    value: object,
+    value: Any,
     *,
     low: float | None = None,
     high: float | None = None,
@@ -79,7 +79,7 @@ def check_number(
     Traceback (most recent call last):
     ValueError: n_background=0 is out of range; give a whole number of at least 1.
     """
-    kind = numbers.Integral if integer else numbers.Real
+    kind: Any = numbers.Integral if integer else numbers.Real
     word = "a whole number" if integer else "a number"
     parts = []
     if low is not None:
@@ -89,9 +89,9 @@ def check_number(
     wanted = " ".join([word, " and ".join(parts)]).strip()
     if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
         raise TypeError(f"{name}={value!r} has type {type(value).__name__}; give {wanted}.")
-    below = low is not None and (value < low or (value == low and not low_included))  # type: ignore[operator]
-    above = high is not None and (value > high or (value == high and not high_included))  # type: ignore[operator]
-    if below or above or not np.isfinite(float(value)):  # type: ignore[arg-type]
+    below = low is not None and (value < low or (value == low and not low_included))
+    above = high is not None and (value > high or (value == high and not high_included))
+    if below or above or not np.isfinite(float(value)):
         raise ValueError(f"{name}={value!r} is out of range; give {wanted}.")
     return value
 

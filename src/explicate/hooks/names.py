@@ -30,7 +30,7 @@ def mlflow_name(name: object) -> str:
     Examples
     --------
     >>> mlflow_name("pcfi.petal length"), mlflow_name("pcfi.petal length (cm)")
-    ('pcfi.petal length', 'pcfi.petal length _cm_-c2fc1abc')
+    ('pcfi.petal length', 'pcfi.petal length _cm_-94a586aa')
     """
     text = str(name)
     clean = _REFUSED.sub("_", text)[:_LONGEST]

@@ -40,7 +40,9 @@ class ProgressHook:
     def after_node_run(self, node: Any, outputs: dict[str, Any]) -> None:
         """Stop it; name the stage when its last node is done."""
         stage = _stage(node)
-        self._spent[stage] = self._spent.get(stage, 0.0) + time.perf_counter() - self._started.pop(node.name, self._begun)
+        self._spent[stage] = (
+            self._spent.get(stage, 0.0) + time.perf_counter() - self._started.pop(node.name, self._begun)
+        )
         self._left[stage] = self._left.get(stage, 1) - 1
         self._saved |= {name: data for name, data in outputs.items() if name.endswith(("_metrics", "_text"))}
         if self._left[stage] == 0:
@@ -59,7 +61,7 @@ def _stage(node: Any) -> str:
 
 
 def summary_lines(saved: dict[str, Any], most: int = 12) -> Iterator[str]:
-    """
+    r"""
     Yield the summary of a run: test scores, then the headline of each stage's text.
 
     Parameters
@@ -71,7 +73,7 @@ def summary_lines(saved: dict[str, Any], most: int = 12) -> Iterator[str]:
 
     Examples
     --------
-    >>> list(summary_lines({"m.scores_metrics": {"model.test.accuracy": 0.9}, "sofi.summary_text": "Optimal.\\nMore."}))
+    >>> list(summary_lines({"m.scores_metrics": {"model.test.accuracy": 0.9}, "sofi.summary_text": "Optimal.\nMore."}))
     ['test accuracy 0.900', 'sofi: Optimal.']
     """
     scores = {

@@ -58,6 +58,7 @@ class TrackedRun:
             experiment_id = client.create_experiment(name, artifact_location=folder)
         else:
             experiment_id = experiment.experiment_id
+        mlflow.set_experiment(experiment_id=experiment_id)  # logged models go to the active experiment
         _sweep(client, experiment_id)
         run = client.create_run(experiment_id, tags=_tags(run_params, config.get("tags") or {}))
         tracked = cls(client, run, name, project)

@@ -129,7 +129,7 @@ class TrackingHook:
         self._attempt(f"log dataset {name!r}", lambda run: run.log(name, data, recipe, self._catalog))
 
     def _attempt(self, what: str, action: Any) -> None:
-        """A log line lost must not lose the computation."""
+        """Do it, or warn: a log line lost must not lose the computation."""
         try:
             action(self._run)
         except Exception as error:

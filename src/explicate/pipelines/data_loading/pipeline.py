@@ -9,7 +9,9 @@ def create_pipeline() -> Pipeline:
     """Return the stage: raw table -> checked table and problem -> three tables."""
     return Pipeline(
         [
-            Node(check_raw_table, ["raw_table", "params:options"], ["checked_table", "problem"], name="check_raw_table"),
+            Node(
+                check_raw_table, ["raw_table", "params:options"], ["checked_table", "problem"], name="check_raw_table"
+            ),
             Node(
                 split_rows,
                 ["checked_table", "problem", "params:options"],

@@ -39,7 +39,8 @@ def plot_confusion(predictions: pd.DataFrame) -> "Figure":
     ax.set_xlabel("predicted class")
     ax.set_ylabel("true class")
     ax.set_title(f"{int(np.trace(numbers))} of {numbers.sum()} test rows right", loc="left", fontsize="medium")
-    return tidy(ax, grid=None).figure
+    tidy(ax, grid=None)
+    return figure
 
 
 def plot_predicted_against_true(predictions: pd.DataFrame, target: Any) -> "Figure":
@@ -64,4 +65,5 @@ def plot_predicted_against_true(predictions: pd.DataFrame, target: Any) -> "Figu
     ax.set_ylabel(f"predicted {name}")
     error = np.abs(truth - estimate).mean()
     ax.set_title(f"{len(truth)} test rows, mean absolute error {error:.3g}", loc="left", fontsize="medium")
-    return tidy(ax, grid="both").figure
+    tidy(ax, grid="both")
+    return figure
