@@ -1,0 +1,409 @@
+"""Compiled loops over tree mixtures: enumerate them, evaluate sets of features, tabulate all subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+#: What turns the summed leaves of one mixture into its response (see `link_value`).
+LINEAR, IDENTITY, EXPONENTIAL, SIGMOID, SOFTMAX = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def goes_left(value, node, threshold, missing_left):
+    """Return whether `value` takes the left branch of `node`."""
+    if value != value:
+        return missing_left[node]
+    return value <= threshold[node]
+
+
+@njit(cache=True, nogil=True)
+def depth_of(roots, left, right):
+    """Return the number of nodes on the longest path from a root to a leaf."""
+    level = np.zeros(left.size, dtype=np.int64)
+    stack = np.empty(left.size + 1, dtype=np.int64)
+    deepest = 1
+    for root in roots:
+        level[root] = 1
+        stack[0] = root
+        top = 1
+        while top > 0:
+            top -= 1
+            node = stack[top]
+            deepest = max(deepest, level[node])
+            if left[node] >= 0:
+                for child in (left[node], right[node]):
+                    level[child] = level[node] + 1
+                    stack[top] = child
+                    top += 1
+    return deepest
+
+
+@njit(cache=True, nogil=True)
+def hash_of(keys, at, output):
+    """Mix the words of one key into 64 bits."""
+    mixed = np.uint64(output) * np.uint64(0xD6E8FEB86659FD93)
+    for k in range(keys.shape[1]):
+        mixed ^= keys[at, k]
+        mixed *= np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def find_slot(slots, keys, outputs, first, at):
+    """Return the slot that holds the key stored at `at`, or the free slot it belongs to."""
+    last = np.uint64(slots.size - 1)
+    slot = hash_of(keys, at, outputs[at]) & last
+    while True:
+        held = slots[slot]
+        if held < 0:
+            return slot
+        other = first + held
+        same = outputs[other] == outputs[at]
+        for k in range(keys.shape[1]):
+            same = same and keys[other, k] == keys[at, k]
+        if same:
+            return slot
+        slot = (slot + np.uint64(1)) & last
+
+
+@njit(cache=True, nogil=True)
+def enumerate_groups(trees, values, outputs_of_tree, x, b, logical, column, per_pair, n_words, depth, scale):
+    """
+    Enumerate and merge the mixtures of every row of `x` (times every row of `b` when `per_pair`).
+
+    Returns ``offsets, keys, outputs, weights``: group g holds the triples offsets[g] … offsets[g+1]; a key is the
+    mask of features that must be kept followed by the mask of features that must be marginalised.
+    """
+    roots, feature, threshold, left, right, missing_left = trees
+    n_b = b.shape[0]
+    n_groups = x.shape[0] * n_b if per_pair else x.shape[0]
+    width = 2 * n_words
+    offsets = np.zeros(n_groups + 1, dtype=np.int64)
+    capacity = 4096
+    keys = np.empty((capacity, width), dtype=np.uint64)
+    outputs = np.empty(capacity, dtype=np.int32)
+    weights = np.empty(capacity, dtype=np.float64)
+    slots = np.full(1024, -1, dtype=np.int32)
+    stack_node = np.empty(depth + 1, dtype=np.int64)
+    stack_mask = np.empty((depth + 1, width), dtype=np.uint64)
+    mask = np.empty(width, dtype=np.uint64)
+    count = 0
+    for group in range(n_groups):
+        first = count
+        row = group // n_b if per_pair else group
+        b_start = group % n_b if per_pair else 0
+        b_stop = b_start + 1 if per_pair else n_b
+        slots[:] = -1
+        for j in range(b_start, b_stop):
+            for tree in range(roots.size):
+                stack_node[0] = roots[tree]
+                stack_mask[0, :] = np.uint64(0)
+                top = 1
+                while top > 0:
+                    top -= 1
+                    node = stack_node[top]
+                    for k in range(width):
+                        mask[k] = stack_mask[top, k]
+                    while left[node] >= 0:
+                        c = feature[node]
+                        f = logical[c]
+                        word = f >> 6
+                        bit = np.uint64(1) << np.uint64(f & 63)
+                        if f >= 0 and mask[n_words + word] & bit != np.uint64(0):
+                            go = goes_left(b[j, c], node, threshold, missing_left)
+                        else:
+                            go = goes_left(x[row, c], node, threshold, missing_left)
+                            if f >= 0 and mask[word] & bit == np.uint64(0):
+                                other = goes_left(b[j, c], node, threshold, missing_left)
+                                if other != go:
+                                    stack_node[top] = left[node] if other else right[node]
+                                    for k in range(width):
+                                        stack_mask[top, k] = mask[k]
+                                    stack_mask[top, n_words + word] |= bit
+                                    top += 1
+                                    mask[word] |= bit
+                        node = left[node] if go else right[node]
+                    weight = values[node, column[row]] * scale
+                    if weight == 0.0:
+                        continue
+                    if count == capacity:
+                        capacity *= 2
+                        more_keys = np.empty((capacity, width), dtype=np.uint64)
+                        more_keys[:count] = keys
+                        keys = more_keys
+                        more_outputs = np.empty(capacity, dtype=np.int32)
+                        more_outputs[:count] = outputs
+                        outputs = more_outputs
+                        more_weights = np.empty(capacity, dtype=np.float64)
+                        more_weights[:count] = weights
+                        weights = more_weights
+                    for k in range(width):
+                        keys[count, k] = mask[k]
+                    outputs[count] = outputs_of_tree[tree]
+                    slot = find_slot(slots, keys, outputs, first, count)
+                    if slots[slot] >= 0:
+                        weights[first + slots[slot]] += weight
+                        continue
+                    slots[slot] = count - first
+                    weights[count] = weight
+                    count += 1
+                    if 2 * (count - first) > slots.size:
+                        slots = np.full(2 * slots.size, -1, dtype=np.int32)
+                        for at in range(first, count):
+                            slots[find_slot(slots, keys, outputs, first, at)] = at - first
+        offsets[group + 1] = count
+    return offsets, keys[:count].copy(), outputs[:count].copy(), weights[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def merge_into(slots, keys, outputs, weights, count, more_keys, more_weights):
+    """Merge triples into the first `count` entries of roomy arrays; return the new count."""
+    for at in range(more_weights.size):
+        for k in range(keys.shape[1]):
+            keys[count, k] = more_keys[at, k]
+        slot = find_slot(slots, keys, outputs, 0, count)
+        if slots[slot] >= 0:
+            weights[slots[slot]] += more_weights[at]
+        else:
+            slots[slot] = count
+            weights[count] = more_weights[at]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_slots(slots, keys, outputs, count):
+    """Place the first `count` distinct keys into an empty slot table."""
+    for at in range(count):
+        slots[find_slot(slots, keys, outputs, 0, at)] = at
+
+
+@njit(cache=True, nogil=True)
+def link_value(link, margins, base, target, regression):
+    """Turn the margins of one mixture into its response; `target` is the class, or the unperturbed estimate."""
+    if link == LINEAR:
+        return margins[0] + base[0]
+    if link == SOFTMAX:
+        highest = -np.inf
+        for k in range(margins.size):
+            highest = max(highest, margins[k] + base[k])
+        total = 0.0
+        for k in range(margins.size):
+            total += np.exp(margins[k] + base[k] - highest)
+        return np.exp(margins[int(target)] + base[int(target)] - highest) / total
+    value = margins[0] + base[0]
+    if link == SIGMOID:
+        return 1.0 / (1.0 + np.exp(-value)) if target > 0 else 1.0 / (1.0 + np.exp(value))
+    if link == EXPONENTIAL:
+        value = np.exp(value)
+    return -abs(value - target) if regression else value
+
+
+@njit(cache=True, nogil=True)
+def evaluate(offsets, keys, outputs, weights, sets, n_b, link, base, target, regression):
+    """
+    Return the response of every row for every set, shape (n_sets, n_rows).
+
+    `n_b` groups per row are averaged after the link (one when the response is linear and already merged).
+    """
+    n_sets, n_words = sets.shape
+    n_rows = (offsets.size - 1) // n_b
+    result = np.zeros((n_sets, n_rows))
+    margins = np.zeros(base.size)
+    for row in range(n_rows):
+        for j in range(n_b):
+            start, stop = offsets[row * n_b + j], offsets[row * n_b + j + 1]
+            for s in range(n_sets):
+                margins[:] = 0.0
+                if n_words == 1:
+                    inside = sets[s, 0]
+                    outside = ~inside
+                    for at in range(start, stop):
+                        if (keys[at, 0] & inside) | (keys[at, 1] & outside) == np.uint64(0):
+                            margins[outputs[at]] += weights[at]
+                else:
+                    for at in range(start, stop):
+                        clash = np.uint64(0)
+                        for k in range(n_words):
+                            clash |= (keys[at, k] & sets[s, k]) | (keys[at, n_words + k] & ~sets[s, k])
+                        if clash == np.uint64(0):
+                            margins[outputs[at]] += weights[at]
+                result[s, row] += link_value(link, margins, base, target[row], regression)
+    return result / n_b
+
+
+@njit(cache=True, nogil=True)
+def traverse(trees, values, outputs_of_tree, x, b, column, swapped, scale, link, base, target, regression):
+    """Return what `evaluate` returns by sending every mixture down every tree; `swapped` is (n_sets, n_columns)."""
+    roots, feature, threshold, left, right, missing_left = trees
+    result = np.zeros((swapped.shape[0], x.shape[0]))
+    margins = np.zeros(base.size)
+    for row in range(x.shape[0]):
+        for s in range(swapped.shape[0]):
+            for j in range(b.shape[0]):
+                margins[:] = 0.0
+                for tree in range(roots.size):
+                    node = roots[tree]
+                    while left[node] >= 0:
+                        c = feature[node]
+                        value = b[j, c] if swapped[s, c] else x[row, c]
+                        if goes_left(value, node, threshold, missing_left):
+                            node = left[node]
+                        else:
+                            node = right[node]
+                    margins[outputs_of_tree[tree]] += values[node, column[row]] * scale
+                result[s, row] += link_value(link, margins, base, target[row], regression)
+    return result / b.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def count_bits(mask):
+    """Return the number of set bits."""
+    bits = 0
+    while mask != np.uint64(0):
+        mask &= mask - np.uint64(1)
+        bits += 1
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def subset_sums(table):
+    """Replace table[S] by the sum of table over the subsets of S, in place (fast zeta transform)."""
+    size = table.size
+    block = min(size, 4096)
+    for start in range(0, size, block):
+        half = 1
+        while half < block:
+            for low in range(start, start + block, 2 * half):
+                for at in range(low, low + half):
+                    table[at + half] += table[at]
+            half *= 2
+    half = block
+    while half < size:
+        if 4 * half <= size:
+            for low in range(0, size, 4 * half):
+                for at in range(low, low + half):
+                    first, second, third = table[at], table[at + half], table[at + 2 * half]
+                    table[at + half] = first + second
+                    table[at + 2 * half] = first + third
+                    table[at + 3 * half] += first + second + third
+            half *= 4
+        else:
+            for low in range(0, size, 2 * half):
+                for at in range(low, low + half):
+                    table[at + half] += table[at]
+            half *= 2
+
+
+@njit(cache=True, nogil=True)
+def expand(kept, gone, weights, start, stop, forward, mirrored, sides):
+    """
+    Add triples as signed monomials: over the marginalised set (`forward`), or over its complement (`mirrored`).
+
+    `sides` 0 uses `forward` alone, 1 `mirrored` alone, 2 whichever needs fewer terms for each triple.
+    """
+    for at in range(start, stop):
+        if sides == 0 or (sides == 2 and count_bits(kept[at]) <= count_bits(gone[at])):
+            signed, fixed, table = kept[at], gone[at], forward
+        else:
+            signed, fixed, table = gone[at], kept[at], mirrored
+        chosen = signed
+        while True:
+            odd = count_bits(chosen) & 1
+            table[fixed | chosen] += -weights[at] if odd else weights[at]
+            if chosen == np.uint64(0):
+                break
+            chosen = (chosen - np.uint64(1)) & signed
+
+
+@njit(cache=True, nogil=True)
+def best_sides(kept, gone, start, stop, n_bits):
+    """Return the way to expand that costs least: forward, mirrored, or both (one more transform)."""
+    cost = np.zeros(3)
+    for at in range(start, stop):
+        one, two = 2.0 ** count_bits(kept[at]), 2.0 ** count_bits(gone[at])
+        cost[0] += one
+        cost[1] += two
+        cost[2] += min(one, two)
+    cost[2] += 0.25 * (n_bits + 2) * 2.0**n_bits
+    return np.argmin(cost)
+
+
+@njit(cache=True, nogil=True)
+def squeeze(mask, places, n_places):
+    """Gather the bits of `mask` at `places` into the low bits."""
+    result = np.uint64(0)
+    for k in range(n_places):
+        result |= ((mask >> np.uint64(places[k])) & np.uint64(1)) << np.uint64(k)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def add_tables(offsets, keys, outputs, weights, n, n_b, link, base, target, regression, total):
+    """
+    Add the response of every row for all 2**n sets to `total` (the mean over the `n_b` groups of each row).
+
+    A group is tabulated over the features its masks mention, then read off for every set.
+    """
+    n_outputs = base.size
+    places = np.empty(n, dtype=np.int64)
+    half = n // 2
+    low_map = np.empty(1 << half, dtype=np.int64)
+    high_map = np.empty(1 << (n - half), dtype=np.int64)
+    margins = np.zeros(n_outputs)
+    kept = np.empty(0, dtype=np.uint64)
+    gone = np.empty(0, dtype=np.uint64)
+    order = np.empty(0, dtype=np.int64)
+    for group in range(offsets.size - 1):
+        row = group // n_b
+        start, stop = offsets[group], offsets[group + 1]
+        size = stop - start
+        if kept.size < size:
+            kept = np.empty(size, dtype=np.uint64)
+            gone = np.empty(size, dtype=np.uint64)
+            order = np.empty(size, dtype=np.int64)
+        union = np.uint64(0)
+        for at in range(start, stop):
+            union |= keys[at, 0] | keys[at, 1]
+        m = 0
+        for f in range(n):
+            if (union >> np.uint64(f)) & np.uint64(1):
+                places[m] = f
+                m += 1
+        tables = np.zeros((n_outputs, 1 << m))
+        piece = np.empty(size)
+        for k in range(n_outputs):
+            used = 0
+            for at in range(start, stop):
+                if outputs[at] == k:
+                    kept[used] = squeeze(keys[at, 0], places, m)
+                    gone[used] = squeeze(keys[at, 1], places, m)
+                    piece[used] = weights[at]
+                    used += 1
+            sides = best_sides(kept, gone, 0, used, m)
+            mirrored = np.zeros(1 << m) if sides > 0 else np.zeros(1)
+            expand(kept, gone, piece, 0, used, tables[k], mirrored, sides)
+            if sides != 1:
+                subset_sums(tables[k])
+            if sides > 0:
+                subset_sums(mirrored)
+                for at in range(1 << m):
+                    tables[k, at] += mirrored[(1 << m) - 1 - at]
+        for at in range(1 << m):
+            for k in range(n_outputs):
+                margins[k] = tables[k, at]
+            tables[0, at] = link_value(link, margins, base, target[row], regression) / n_b
+        if m == n:
+            for at in range(1 << n):
+                total[at] += tables[0, at]
+            continue
+        for s in range(low_map.size):
+            low_map[s] = squeeze(np.uint64(s), places, m)
+        for s in range(high_map.size):
+            high_map[s] = squeeze(np.uint64(s) << np.uint64(half), places, m)
+        for high in range(high_map.size):
+            for low in range(low_map.size):
+                total[(high << half) | low] += tables[0, high_map[high] | low_map[low]]
