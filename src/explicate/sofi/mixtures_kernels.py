@@ -10,7 +10,7 @@ LINEAR, IDENTITY, EXPONENTIAL, SIGMOID, SOFTMAX = 0, 1, 2, 3, 4
 
 
 @njit(cache=True, nogil=True)
-def goes_left(value, node, threshold, missing_left):
+def goes_left(value: float, node: int, threshold: np.ndarray, missing_left: np.ndarray) -> bool:
     """Return whether `value` takes the left branch of `node`."""
     if value != value:
         return missing_left[node]
@@ -18,7 +18,7 @@ def goes_left(value, node, threshold, missing_left):
 
 
 @njit(cache=True, nogil=True)
-def depth_of(roots, left, right):
+def depth_of(roots: np.ndarray, left: np.ndarray, right: np.ndarray) -> int:
     """Return the number of nodes on the longest path from a root to a leaf."""
     level = np.zeros(left.size, dtype=np.int64)
     stack = np.empty(left.size + 1, dtype=np.int64)
@@ -40,7 +40,7 @@ def depth_of(roots, left, right):
 
 
 @njit(cache=True, nogil=True)
-def hash_of(keys, at, output):
+def hash_of(keys: np.ndarray, at: int, output: int) -> np.uint64:
     """Mix the words of one key into 64 bits."""
     mixed = np.uint64(output) * np.uint64(0xD6E8FEB86659FD93)
     for k in range(keys.shape[1]):
@@ -52,7 +52,7 @@ def hash_of(keys, at, output):
 
 
 @njit(cache=True, nogil=True)
-def find_slot(slots, keys, outputs, first, at):
+def find_slot(slots: np.ndarray, keys: np.ndarray, outputs: np.ndarray, first: int, at: int) -> int:
     """Return the slot that holds the key stored at `at`, or the free slot it belongs to."""
     last = np.uint64(slots.size - 1)
     slot = hash_of(keys, at, outputs[at]) & last
@@ -70,7 +70,19 @@ def find_slot(slots, keys, outputs, first, at):
 
 
 @njit(cache=True, nogil=True)
-def enumerate_groups(trees, values, outputs_of_tree, x, b, logical, column, per_pair, n_words, depth, scale):
+def enumerate_groups(
+    trees: tuple[np.ndarray, ...],
+    values: np.ndarray,
+    outputs_of_tree: np.ndarray,
+    x: np.ndarray,
+    b: np.ndarray,
+    logical: np.ndarray,
+    column: np.ndarray,
+    per_pair: bool,
+    n_words: int,
+    depth: int,
+    scale: float,
+) -> tuple[np.ndarray, ...]:
     """
     Enumerate and merge the mixtures of every row of `x` (times every row of `b` when `per_pair`).
 
@@ -159,7 +171,15 @@ def enumerate_groups(trees, values, outputs_of_tree, x, b, logical, column, per_
 
 
 @njit(cache=True, nogil=True)
-def merge_into(slots, keys, outputs, weights, count, more_keys, more_weights):
+def merge_into(
+    slots: np.ndarray,
+    keys: np.ndarray,
+    outputs: np.ndarray,
+    weights: np.ndarray,
+    count: int,
+    more_keys: np.ndarray,
+    more_weights: np.ndarray,
+) -> int:
     """Merge triples into the first `count` entries of roomy arrays; return the new count."""
     for at in range(more_weights.size):
         for k in range(keys.shape[1]):
@@ -175,14 +195,14 @@ def merge_into(slots, keys, outputs, weights, count, more_keys, more_weights):
 
 
 @njit(cache=True, nogil=True)
-def fill_slots(slots, keys, outputs, count):
+def fill_slots(slots: np.ndarray, keys: np.ndarray, outputs: np.ndarray, count: int) -> None:
     """Place the first `count` distinct keys into an empty slot table."""
     for at in range(count):
         slots[find_slot(slots, keys, outputs, 0, at)] = at
 
 
 @njit(cache=True, nogil=True)
-def link_value(link, margins, base, target, regression):
+def link_value(link: int, margins: np.ndarray, base: np.ndarray, target: float, regression: bool) -> float:
     """Turn the margins of one mixture into its response; `target` is the class, or the unperturbed estimate."""
     if link == LINEAR:
         return margins[0] + base[0]
@@ -203,7 +223,18 @@ def link_value(link, margins, base, target, regression):
 
 
 @njit(cache=True, nogil=True)
-def evaluate(offsets, keys, outputs, weights, sets, n_b, link, base, target, regression):
+def evaluate(
+    offsets: np.ndarray,
+    keys: np.ndarray,
+    outputs: np.ndarray,
+    weights: np.ndarray,
+    sets: np.ndarray,
+    n_b: int,
+    link: int,
+    base: np.ndarray,
+    target: np.ndarray,
+    regression: bool,
+) -> np.ndarray:
     """
     Return the response of every row for every set, shape (n_sets, n_rows).
 
@@ -236,7 +267,20 @@ def evaluate(offsets, keys, outputs, weights, sets, n_b, link, base, target, reg
 
 
 @njit(cache=True, nogil=True)
-def traverse(trees, values, outputs_of_tree, x, b, column, swapped, scale, link, base, target, regression):
+def traverse(
+    trees: tuple[np.ndarray, ...],
+    values: np.ndarray,
+    outputs_of_tree: np.ndarray,
+    x: np.ndarray,
+    b: np.ndarray,
+    column: np.ndarray,
+    swapped: np.ndarray,
+    scale: float,
+    link: int,
+    base: np.ndarray,
+    target: np.ndarray,
+    regression: bool,
+) -> np.ndarray:
     """Return what `evaluate` returns by sending every mixture down every tree; `swapped` is (n_sets, n_columns)."""
     roots, feature, threshold, left, right, missing_left = trees
     result = np.zeros((swapped.shape[0], x.shape[0]))
@@ -250,17 +294,14 @@ def traverse(trees, values, outputs_of_tree, x, b, column, swapped, scale, link,
                     while left[node] >= 0:
                         c = feature[node]
                         value = b[j, c] if swapped[s, c] else x[row, c]
-                        if goes_left(value, node, threshold, missing_left):
-                            node = left[node]
-                        else:
-                            node = right[node]
+                        node = left[node] if goes_left(value, node, threshold, missing_left) else right[node]
                     margins[outputs_of_tree[tree]] += values[node, column[row]] * scale
                 result[s, row] += link_value(link, margins, base, target[row], regression)
     return result / b.shape[0]
 
 
 @njit(cache=True, nogil=True)
-def count_bits(mask):
+def count_bits(mask: np.uint64) -> int:
     """Return the number of set bits."""
     bits = 0
     while mask != np.uint64(0):
@@ -270,7 +311,7 @@ def count_bits(mask):
 
 
 @njit(cache=True, nogil=True)
-def subset_sums(table):
+def subset_sums(table: np.ndarray) -> None:
     """Replace table[S] by the sum of table over the subsets of S, in place (fast zeta transform)."""
     size = table.size
     block = min(size, 4096)
@@ -299,7 +340,16 @@ def subset_sums(table):
 
 
 @njit(cache=True, nogil=True)
-def expand(kept, gone, weights, start, stop, forward, mirrored, sides):
+def expand(
+    kept: np.ndarray,
+    gone: np.ndarray,
+    weights: np.ndarray,
+    start: int,
+    stop: int,
+    forward: np.ndarray,
+    mirrored: np.ndarray,
+    sides: int,
+) -> None:
     """
     Add triples as signed monomials: over the marginalised set (`forward`), or over its complement (`mirrored`).
 
@@ -320,7 +370,7 @@ def expand(kept, gone, weights, start, stop, forward, mirrored, sides):
 
 
 @njit(cache=True, nogil=True)
-def best_sides(kept, gone, start, stop, n_bits):
+def best_sides(kept: np.ndarray, gone: np.ndarray, start: int, stop: int, n_bits: int) -> int:
     """Return the way to expand that costs least: forward, mirrored, or both (one more transform)."""
     cost = np.zeros(3)
     for at in range(start, stop):
@@ -333,7 +383,7 @@ def best_sides(kept, gone, start, stop, n_bits):
 
 
 @njit(cache=True, nogil=True)
-def squeeze(mask, places, n_places):
+def squeeze(mask: np.uint64, places: np.ndarray, n_places: int) -> np.uint64:
     """Gather the bits of `mask` at `places` into the low bits."""
     result = np.uint64(0)
     for k in range(n_places):
@@ -342,7 +392,19 @@ def squeeze(mask, places, n_places):
 
 
 @njit(cache=True, nogil=True)
-def add_tables(offsets, keys, outputs, weights, n, n_b, link, base, target, regression, total):
+def add_tables(
+    offsets: np.ndarray,
+    keys: np.ndarray,
+    outputs: np.ndarray,
+    weights: np.ndarray,
+    n: int,
+    n_b: int,
+    link: int,
+    base: np.ndarray,
+    target: np.ndarray,
+    regression: bool,
+    total: np.ndarray,
+) -> None:
     """
     Add the response of every row for all 2**n sets to `total` (the mean over the `n_b` groups of each row).
 
@@ -356,7 +418,6 @@ def add_tables(offsets, keys, outputs, weights, n, n_b, link, base, target, regr
     margins = np.zeros(n_outputs)
     kept = np.empty(0, dtype=np.uint64)
     gone = np.empty(0, dtype=np.uint64)
-    order = np.empty(0, dtype=np.int64)
     for group in range(offsets.size - 1):
         row = group // n_b
         start, stop = offsets[group], offsets[group + 1]
@@ -364,7 +425,6 @@ def add_tables(offsets, keys, outputs, weights, n, n_b, link, base, target, regr
         if kept.size < size:
             kept = np.empty(size, dtype=np.uint64)
             gone = np.empty(size, dtype=np.uint64)
-            order = np.empty(size, dtype=np.int64)
         union = np.uint64(0)
         for at in range(start, stop):
             union |= keys[at, 0] | keys[at, 1]

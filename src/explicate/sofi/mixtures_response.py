@@ -1,0 +1,320 @@
+"""The response of a compiled tree ensemble: single sets, one instance at a time, or all subsets at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from explicate.core.parallel import row_blocks
+from explicate.sofi import mixtures_kernels as kernels
+
+#: Most features a table of all subsets may have: 2**30 numbers are 8.6 GB.
+MOST_TABLE_FEATURES = 30
+#: Nominal seconds of the inner loops, for predictions that do not depend on the clock: one triple checked, one
+#: entry added in a transform, one link applied, one node visited, one triple enumerated.
+CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 4e-9, 4e-8
+_BLOCK_BYTES = 64e6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompiledResponse:
+    """
+    The response of a tree ensemble to marginalised features, read off its trees.
+
+    Classification: the probability of the class predicted before any perturbation. Regression: minus the absolute
+    deviation from the unperturbed estimate. Both are averaged over the background rows of an instance, then over
+    instances. Built by `compile_response`.
+
+    Attributes
+    ----------
+    trees : tuple of ndarray
+        Roots, split columns, thresholds, left and right children, and where NaN goes.
+    values : ndarray of shape (n_nodes, n_value_columns), dtype float64
+    outputs_of_tree : ndarray of shape (n_trees,), dtype int32
+    x, b : ndarray of shape (n_rows, n_columns) and (n_background, n_columns), dtype float64
+        Encoded instances and background rows.
+    logical : ndarray of shape (n_columns,), dtype int64
+        Feature each encoded column belongs to; -1 for a column that is never marginalised.
+    column : ndarray of shape (n_rows,), dtype int64
+        Column of `values` that each instance reads.
+    target : ndarray of shape (n_rows,), dtype float64
+        Position of the class predicted before perturbation, or the unperturbed estimate.
+    link : int
+        As in `explicate.sofi.mixtures_kernels`.
+    base : ndarray of shape (n_outputs,), dtype float64
+    scale : float
+        Factor of every leaf: one over the number of trees when they are averaged.
+    regression : bool
+    n_features : int
+        Number of logical features.
+    depth : int
+        Nodes on the longest path of a tree.
+    max_bytes : float
+        Memory that stored triples may take; beyond it they are enumerated anew or the trees are walked.
+    """
+
+    trees: tuple[np.ndarray, ...]
+    values: np.ndarray
+    outputs_of_tree: np.ndarray
+    x: np.ndarray
+    b: np.ndarray
+    logical: np.ndarray
+    column: np.ndarray
+    target: np.ndarray
+    link: int
+    base: np.ndarray
+    scale: float
+    regression: bool
+    n_features: int
+    depth: int
+    max_bytes: float
+
+    @property
+    def n_rows(self) -> int:
+        """Number of instances."""
+        return len(self.x)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the response is a sum over leaves, so that triples merge over instances and background rows."""
+        return self.link == kernels.LINEAR
+
+    @property
+    def n_words(self) -> int:
+        """Number of 64-bit words of a mask."""
+        return max(1, -(-self.n_features // 64))
+
+    @property
+    def n_triples(self) -> int:
+        """Number of merged triples in store (0 when they do not fit `max_bytes`)."""
+        store = self._merged if self.linear else self._stored
+        return 0 if store is None else len(store[3])
+
+    def only(self, rows: Any) -> CompiledResponse:
+        """
+        Return the compiled response of some instances; nothing is enumerated or checked again.
+
+        Parameters
+        ----------
+        rows : int, slice, or array-like
+            Positions of the instances.
+        """
+        chosen = np.atleast_1d(np.arange(self.n_rows)[rows])
+        return dataclasses.replace(self, x=self.x[chosen], column=self.column[chosen], target=self.target[chosen])
+
+    def __call__(self, sets: np.ndarray) -> np.ndarray:
+        """
+        Return the mean response for each set of marginalised features.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (n_sets, n_features), dtype bool
+            True where a feature is marginalised.
+
+        Returns
+        -------
+        ndarray of shape (n_sets,), dtype float64
+        """
+        sets = self._check(sets)
+        if self.linear and self._merged is not None:
+            one = np.zeros(1)
+            return kernels.evaluate(*self._merged, _words(sets), 1, self.link, self.base[:1], one, False)[:, 0]
+        blocks = row_blocks(len(sets), 8.0 * self.n_rows, _BLOCK_BYTES)
+        return np.concatenate([self.per_row(sets[block]).mean(axis=1) for block in blocks] or [np.zeros(0)])
+
+    def per_row(self, sets: np.ndarray) -> np.ndarray:
+        """
+        Return the response of each instance for each set of marginalised features.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (n_sets, n_features), dtype bool
+
+        Returns
+        -------
+        ndarray of shape (n_sets, n_rows), dtype float64
+        """
+        sets = self._check(sets)
+        if self._stored is None and len(sets) * self._walk_seconds < self._enumeration_seconds:
+            swapped = np.zeros((len(sets), self.x.shape[1]), dtype=bool)
+            known = self.logical >= 0
+            swapped[:, known] = sets[:, self.logical[known]]
+            return kernels.traverse(
+                self.trees, self.values, self.outputs_of_tree, self.x, self.b, self.column, swapped, self.scale,
+                self.link, self.base, self.target, self.regression,
+            )  # fmt: skip
+        words = _words(sets)
+        result = np.empty((len(sets), self.n_rows))
+        for rows, groups in self._groups():
+            result[:, rows] = kernels.evaluate(
+                *groups, words, self._groups_per_row, self.link, self.base, self.target[rows], self.regression
+            )
+        return result
+
+    def table(self) -> np.ndarray:
+        """
+        Return the mean response of all 2**n sets; bit i of an index says that feature i is marginalised.
+
+        Returns
+        -------
+        ndarray of shape (2**n_features,), dtype float64
+
+        Raises
+        ------
+        ValueError
+            When there are more than 30 features.
+        """
+        n = self.n_features
+        if n > MOST_TABLE_FEATURES:
+            raise ValueError(
+                f"n_features={n} is too many for a table of all subsets; use at most {MOST_TABLE_FEATURES}."
+            )
+        total = np.zeros(2**n)
+        if self.linear and self._merged is not None:
+            one = np.zeros(1)
+            kernels.add_tables(*self._merged, n, 1, self.link, self.base[:1], one, False, total)
+        elif self.linear:
+            mirrored = np.zeros(2**n)
+            for _, (_, keys, _, weights) in self._groups():
+                kernels.expand(keys[:, 0], keys[:, 1], weights, 0, len(weights), total, mirrored, 2)
+            kernels.subset_sums(total)
+            kernels.subset_sums(mirrored)
+            total += mirrored[::-1]
+            total /= self.n_rows
+        else:
+            for rows, groups in self._groups():
+                kernels.add_tables(
+                    *groups, n, self._groups_per_row, self.link, self.base, self.target[rows], self.regression, total
+                )
+            total /= self.n_rows
+        return total
+
+    def bytes_for_table(self) -> float:
+        """Return the memory `table` takes at its peak, in bytes, triples in store not counted."""
+        n_tables = 3 if self.linear else 2 + len(self.base)
+        return 8.0 * n_tables * 2.0**self.n_features
+
+    def table_seconds(self) -> float:
+        """Return the predicted time of `table` in seconds, from counts and nominal speeds (not from a clock)."""
+        n = self.n_features
+        size = 2.0**n
+        if self.linear:
+            return self._enumeration_seconds + 2 * n * size * ADD
+        per_group = size * (len(self.base) * n * ADD + LINK)
+        return self._enumeration_seconds + self.n_rows * len(self.b) * per_group
+
+    def set_seconds(self) -> float:
+        """Return the predicted time of one set in seconds, once triples are in store."""
+        store = self._merged if self.linear else self._stored
+        if store is None:
+            return self._walk_seconds
+        return len(store[3]) * CHECK + (0.0 if self.linear else self.n_rows * len(self.b) * LINK)
+
+    @property
+    def _groups_per_row(self) -> int:
+        """A linear response merges over the background; any other needs each mixture on its own."""
+        return 1 if self.linear else len(self.b)
+
+    @property
+    def _walk_seconds(self) -> float:
+        return self.n_rows * len(self.b) * len(self.trees[0]) * self.depth * VISIT
+
+    @property
+    def _enumeration_seconds(self) -> float:
+        return self.n_rows * len(self.b) * len(self.trees[0]) * self.depth * ENUMERATE
+
+    def _check(self, sets: np.ndarray) -> np.ndarray:
+        sets = np.asarray(sets)
+        if sets.ndim != 2 or sets.shape[1] != self.n_features or sets.dtype != bool:
+            raise ValueError(
+                f"sets has shape {sets.shape} and dtype {sets.dtype}; "
+                f"give booleans of shape (n_sets, {self.n_features})."
+            )
+        return sets
+
+    def _enumerate(self, rows: slice) -> tuple[np.ndarray, ...]:
+        return kernels.enumerate_groups(
+            self.trees, self.values, self.outputs_of_tree, self.x[rows], self.b, self.logical, self.column[rows],
+            not self.linear, self.n_words, self.depth, self.scale / (len(self.b) if self.linear else 1),
+        )  # fmt: skip
+
+    def _enumerated_blocks(self) -> Iterator[tuple[slice, tuple[np.ndarray, ...]]]:
+        """Enumerate blocks of instances whose triples take about `_BLOCK_BYTES`, by the size of the last block."""
+        start, step = 0, 4
+        while start < self.n_rows:
+            rows = slice(start, min(start + step, self.n_rows))
+            groups = self._enumerate(rows)
+            yield rows, groups
+            per_row = _bytes(groups) / (rows.stop - rows.start)
+            start, step = rows.stop, max(1, min(4 * step, int(_BLOCK_BYTES // max(per_row, 1.0))))
+
+    def _groups(self) -> Iterator[tuple[slice, tuple[np.ndarray, ...]]]:
+        if self._stored is not None:
+            return iter([(slice(0, self.n_rows), self._stored)])
+        return self._enumerated_blocks()
+
+    @cached_property
+    def _stored(self) -> tuple[np.ndarray, ...] | None:
+        """Triples of every group, or None when they would not fit."""
+        parts: list[tuple[np.ndarray, ...]] = []
+        taken = 0.0
+        for rows, groups in self._enumerated_blocks():
+            parts.append(groups)
+            taken += _bytes(groups)
+            if 2 * taken * self.n_rows / rows.stop > self.max_bytes:  # twice: parts and their concatenation
+                return None
+        if len(parts) == 1:
+            return parts[0]
+        shifts = np.cumsum([0] + [part[0][-1] for part in parts[:-1]])
+        offsets = np.concatenate([[0]] + [part[0][1:] + shift for part, shift in zip(parts, shifts, strict=True)])
+        return (offsets, *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3)))
+
+    @cached_property
+    def _merged(self) -> tuple[np.ndarray, ...] | None:
+        """Triples of the mean response over all instances as one group, or None when they would not fit."""
+        if self.n_rows == 1:
+            return self._enumerate(slice(0, 1))
+        width = 2 * self.n_words
+        count, room = 0, 0
+        keys, outputs, weights = np.empty((0, width), np.uint64), np.zeros(0, np.int32), np.empty(0)
+        slots = np.full(1, -1, np.int64)
+        for _, (_, more_keys, _, more_weights) in self._enumerated_blocks():
+            needed = count + len(more_weights) + 1
+            if needed > room:
+                room = max(needed, int(1.5 * room))
+                n_slots = 1 << int(np.ceil(np.log2(1.5 * room)))
+                if 2.5 * room * (8 * width + 12) + 8 * n_slots > self.max_bytes:
+                    return None
+                keys, outputs, weights = (
+                    _roomy(keys, count, room),
+                    np.zeros(room, np.int32),
+                    _roomy(weights, count, room),
+                )
+                slots = np.full(n_slots, -1, np.int64)
+                kernels.fill_slots(slots, keys, outputs, count)
+            count = kernels.merge_into(slots, keys, outputs, weights, count, more_keys, more_weights)
+        offsets = np.array([0, count], dtype=np.int64)
+        return offsets, keys[:count].copy(), outputs[:count], weights[:count] / self.n_rows
+
+
+def _roomy(array: np.ndarray, count: int, room: int) -> np.ndarray:
+    larger = np.empty((room, *array.shape[1:]), dtype=array.dtype)
+    larger[:count] = array[:count]
+    return larger
+
+
+def _bytes(groups: tuple[np.ndarray, ...]) -> float:
+    return float(sum(array.nbytes for array in groups))
+
+
+def _words(sets: np.ndarray) -> np.ndarray:
+    """Pack booleans (n_sets, n_features) into masks (n_sets, n_words): feature i is bit i % 64 of word i // 64."""
+    n_words = max(1, -(-sets.shape[1] // 64))
+    packed = np.zeros((len(sets), 8 * n_words), dtype=np.uint8)
+    bits = np.packbits(sets, axis=1, bitorder="little")
+    packed[:, : bits.shape[1]] = bits
+    return packed.view("<u8").astype(np.uint64)
