@@ -216,9 +216,11 @@ def fit_model(
     """
     from sklearn.model_selection import GridSearchCV
 
+    from explicate.core.labels import EncodedLabels
+
     if not search or not search.get("grid"):
         return pipeline.fit(X, y)
-    inner = "estimator__estimator__" if hasattr(pipeline["estimator"], "estimator") else "estimator__"
+    inner = "estimator__estimator__" if isinstance(pipeline["estimator"], EncodedLabels) else "estimator__"
     accepted = pipeline.get_params()
     unknown = [name for name in search["grid"] if inner + name not in accepted]
     if unknown:

@@ -1,0 +1,140 @@
+"""From a name in YAML to a fitted Pipeline, whatever the columns and the labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+from sklearn.svm import SVC
+
+from explicate.modelling import build_estimator, build_pipeline, fit_model, score_model, tabulate_predictions
+from explicate.tables import check_table, features_and_target
+
+
+def mixed(labels=("no", "yes"), n=60):
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=n)
+    raw = pd.DataFrame(
+        {
+            "x": x,
+            "whole": pd.array(np.where(generator.random(n) < 0.2, None, generator.integers(0, 9, n)), dtype="Int64"),
+            "flag": pd.array(np.where(generator.random(n) < 0.2, None, x > 0.5), dtype="boolean"),
+            "arrow": pd.array(np.where(generator.random(n) < 0.2, None, "t"), dtype="string[pyarrow]"),
+            "category": pd.Categorical(np.where(x > 0, "u", "v"), categories=["u", "v", "unseen"]),
+            "code": generator.integers(1, 4, n),
+            "label": np.array(labels, dtype=object)[(x > 0).astype(int) + (x > 1) * (len(labels) > 2)],
+        }
+    )
+    table, problem = check_table(raw, "label", categorical=["code"])
+    return (*features_and_target(table, problem), problem)
+
+
+ESTIMATORS = [
+    ("auto", {"n_estimators": 5}),
+    ("sklearn.linear_model.LogisticRegression", {}),
+    ("sklearn.svm.SVC", {}),
+    ("sklearn.ensemble.HistGradientBoostingClassifier", {"max_iter": 5}),
+    ("sklearn.neighbors.KNeighborsClassifier", {}),
+    ("xgboost.XGBClassifier", {"n_estimators": 5}),
+    ("lightgbm.LGBMClassifier", {"n_estimators": 5, "verbose": -1}),
+]
+
+
+# LightGBM warns that a Pipeline's array carries no names; nothing is misread.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-5, 7), ("a", "b", "c")])
+@pytest.mark.parametrize(("path", "keywords"), ESTIMATORS)
+def test_any_estimator_reads_any_column_and_any_label(path, keywords, labels):
+    X, y, problem = mixed(labels)
+    estimator = build_estimator(path, keywords, random_state=0)
+    model = fit_model(build_pipeline(estimator, X, problem, scale=True), X, y)
+    assert model.classes_.tolist() == sorted(labels)
+    assert set(model.predict(X).tolist()) <= set(labels)
+    assert (model.predict(X) == y).mean() > 0.6
+    scores = score_model(model, X, y, problem)
+    assert set(scores) >= {"accuracy", "balanced_accuracy", *(f"recall.{label}" for label in labels)}
+
+
+def test_unknown_categories_and_reordered_columns_are_no_trouble():
+    X, y, problem = mixed()
+    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X, problem), X, y)
+    other = X.assign(arrow="never seen", category=pd.Categorical(["w"] * len(X)))
+    assert len(model.predict(other)) == len(X)
+    assert np.array_equal(model.predict(X[X.columns[::-1]]), model.predict(X))
+
+
+def test_gaps_are_imputed_only_where_the_estimator_needs_it():
+    X, y, problem = mixed()
+    reads_gaps = build_pipeline(build_estimator("auto", {}, random_state=0), X, problem).fit(X, y)
+    refuses = build_pipeline(SVC(random_state=0), X, problem).fit(X, y)
+    assert np.isnan(reads_gaps[:-1].transform(X)).any()
+    assert not np.isnan(refuses[:-1].transform(X)).any()
+
+
+def test_integer_column_names_are_names_not_positions():
+    raw = pd.DataFrame({5: np.arange(20.0), 0: ["a", "b"] * 10, 1: ["u", "v"] * 10})
+    table, problem = check_table(raw, 1)
+    X, y = features_and_target(table, problem)
+    model = build_pipeline(build_estimator("auto", {}, random_state=0), X, problem).fit(X, y)
+    assert model[:-1].transform(X).shape == (20, 3)
+    assert (model.predict(X) == y).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "keywords", "task", "message"),
+    [
+        (
+            "sklearn.svm.SVM",
+            {},
+            "classification",
+            "estimator='sklearn.svm.SVM' cannot be imported .* no attribute 'SVM'",
+        ),
+        ("nowhere.Model", {}, "classification", "estimator='nowhere.Model' cannot be imported .*No module"),
+        ("SVC", {}, "classification", "cannot be imported .it holds no dot"),
+        ("numpy.mean", {}, "classification", "is no estimator class with fit and predict"),
+        ("sklearn.svm.SVR", {}, "classification", "does not fit task='classification'"),
+        ("auto", {"depth": 3}, "regression", "keywords='depth' unknown to auto; it takes .*max_depth"),
+    ],
+)
+def test_a_wrong_estimator_is_named_with_the_remedy(path, keywords, task, message):
+    with pytest.raises(ValueError, match=message):
+        build_estimator(path, keywords, random_state=0, task=task)
+
+
+def test_search_takes_the_best_of_the_grid():
+    X, y, problem = mixed()
+    pipeline = build_pipeline(build_estimator("auto", {"n_estimators": 3}, random_state=0), X, problem)
+    model = fit_model(pipeline, X, y, search={"grid": {"max_depth": [1, 4]}, "cv": 3, "scoring": None})
+    assert model["estimator"].max_depth in (1, 4)
+    with pytest.raises(ValueError, match=r"search.grid names 'depth', unknown to RandomForestClassifier"):
+        fit_model(pipeline, X, y, search={"grid": {"depth": [1]}})
+
+
+def test_scores_are_scikit_learns():
+    X, y, problem = mixed(("a", "b", "c"))
+    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X[:40], problem), X[:40], y[:40])
+    scores = score_model(model, X[40:], y[40:], {**problem, "positive_class": "b"})
+    proba = model.predict_proba(X[40:])
+    assert scores["roc_auc"] == pytest.approx(metrics.roc_auc_score(y[40:], proba, multi_class="ovr"))
+    assert scores["log_loss"] == pytest.approx(metrics.log_loss(y[40:], proba))
+    assert scores["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy_score(y[40:], model.predict(X[40:])))
+    assert {"f1", "average_precision"} <= set(scores)
+
+
+def test_a_score_the_rows_cannot_define_is_nan():
+    X, y, problem = mixed()
+    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X, problem), X, y)
+    only = y == "no"
+    scores = score_model(model, X[only], y[only], problem)
+    assert np.isnan(scores["roc_auc"])
+    assert np.isnan(scores["recall.yes"])
+    assert scores["accuracy"] == 1.0
+
+
+def test_predictions_stand_beside_the_truth():
+    X, y, problem = mixed()
+    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X, problem), X, y)
+    table = tabulate_predictions(model, X, y)
+    assert list(table) == ["truth", "prediction", "probability.no", "probability.yes"]
+    np.testing.assert_allclose(table[["probability.no", "probability.yes"]].sum(axis=1), 1.0)
