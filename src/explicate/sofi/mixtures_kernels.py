@@ -379,7 +379,7 @@ def best_sides(kept: np.ndarray, gone: np.ndarray, start: int, stop: int, n_bits
         cost[1] += two
         cost[2] += min(one, two)
     cost[2] += 0.25 * (n_bits + 2) * 2.0**n_bits
-    return np.argmin(cost)
+    return int(np.argmin(cost))
 
 
 @njit(cache=True, nogil=True)
