@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import platform
+import re
 import shlex
 import socket
 import subprocess
@@ -132,7 +133,7 @@ class TrackedRun:
         from mlflow.entities import DatasetInput, InputTag
 
         named = data.set_axis(data.columns.map(str), axis=1)
-        problem = catalog.load("problem") if catalog.get("problem") is not None else {}
+        problem = catalog.load("problem") if catalog.exists("problem") else {}
         target = str(problem["target"]) if "target" in problem else None
         dataset = mlflow.data.from_pandas(named, source=str(catalog.get(name)._filepath), targets=target, name=name)
         tag = InputTag("mlflow.data.context", recipe.get("context", name))
@@ -242,8 +243,9 @@ def _tags(run_params: dict[str, Any], own: dict[str, str]) -> dict[str, str]:
 
 
 def _runner_name(runner: Any) -> str:
-    """Kedro hands over the runner's class name or the runner itself."""
-    return runner.rpartition(".")[2] if isinstance(runner, str) else type(runner).__name__
+    """Find the class name in what Kedro hands over: a name, a runner, or a runner's repr."""
+    found = re.search(r"\w+Runner", str(runner))
+    return found.group() if found else str(runner)
 
 
 def _git(project: str, *arguments: str) -> str:

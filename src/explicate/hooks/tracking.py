@@ -98,8 +98,10 @@ class TrackingHook:
             return
         for name in sorted(pipeline.all_outputs()):
             # Under ParallelRunner nodes run in processes that have no run; their datasets are read back here.
-            if name not in self._seen and self._recipe(name):
-                self._log(name, self._catalog.load(name))
+            kind = self._recipe(name).get("log")
+            if kind and name not in self._seen:
+                stored = kind in ("figure", "text", "artifact")  # the file itself is logged
+                self._log(name, None if stored else self._catalog.load(name))
         self._attempt("register models", lambda run: run.register_models())
         self._end("FINISHED")
 
