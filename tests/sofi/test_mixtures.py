@@ -325,7 +325,7 @@ def test_costs_are_predicted_from_counts():
     X, y = problem(2)
     model = RandomForestClassifier(3, random_state=0).fit(X, y)
     compiled = compile_response(model, X, X[:3], SINGLES, regression=False)
-    assert compiled.bytes_for_table() == 3 * 8 * 2**N
+    assert compiled.bytes_for_table() == 2 * 8 * 2**N
     assert compiled.only(0).set_seconds() < compiled.set_seconds()
     assert 0 < compiled.only(0).table_seconds() < compiled.table_seconds()
     tight = dataclasses.replace(compiled, max_bytes=0.0)

@@ -109,8 +109,8 @@ def enumerate_groups(
         b_start = group % n_b if per_pair else 0
         b_stop = b_start + 1 if per_pair else n_b
         slots[:] = -1
-        for j in range(b_start, b_stop):
-            for tree in range(roots.size):
+        for tree in range(roots.size):  # the nodes of a tree stay in cache
+            for j in range(b_start, b_stop):
                 stack_node[0] = roots[tree]
                 stack_mask[0, :] = np.uint64(0)
                 top = 1
@@ -311,21 +311,11 @@ def count_bits(mask: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def subset_sums(table: np.ndarray) -> None:
-    """Replace table[S] by the sum of table over the subsets of S, in place (fast zeta transform)."""
-    size = table.size
-    block = min(size, 4096)
-    for start in range(0, size, block):
-        half = 1
-        while half < block:
-            for low in range(start, start + block, 2 * half):
-                for at in range(low, low + half):
-                    table[at + half] += table[at]
-            half *= 2
-    half = block
-    while half < size:
-        if 4 * half <= size:
-            for low in range(0, size, 4 * half):
+def add_halves(table: np.ndarray, start: int, stop: int, half: int, limit: int) -> None:
+    """Add lower halves to upper halves, from blocks of 2 * half to blocks of `limit`, two levels at a time."""
+    while half < limit:
+        if 4 * half <= limit:
+            for low in range(start, stop, 4 * half):
                 for at in range(low, low + half):
                     first, second, third = table[at], table[at + half], table[at + 2 * half]
                     table[at + half] = first + second
@@ -333,10 +323,20 @@ def subset_sums(table: np.ndarray) -> None:
                     table[at + 3 * half] += first + second + third
             half *= 4
         else:
-            for low in range(0, size, 2 * half):
+            for low in range(start, stop, 2 * half):
                 for at in range(low, low + half):
                     table[at + half] += table[at]
             half *= 2
+
+
+@njit(cache=True, nogil=True)
+def subset_sums(table: np.ndarray) -> None:
+    """Replace table[S] by the sum of table over the subsets of S, in place (fast zeta transform)."""
+    size = table.size
+    block = min(size, 4096)  # 32 KiB: every level of a block is done while it is in the first cache
+    for start in range(0, size, block):
+        add_halves(table, start, start + block, 1, block)
+    add_halves(table, 0, size, block, size)
 
 
 @njit(cache=True, nogil=True)
@@ -380,6 +380,13 @@ def best_sides(kept: np.ndarray, gone: np.ndarray, start: int, stop: int, n_bits
         cost[2] += min(one, two)
     cost[2] += 0.25 * (n_bits + 2) * 2.0**n_bits
     return int(np.argmin(cost))
+
+
+@njit(cache=True, nogil=True)
+def add_complement(table: np.ndarray, mirrored: np.ndarray) -> None:
+    """Add mirrored[N minus S] to table[S]."""
+    for at in range(table.size):
+        table[at] += mirrored[table.size - 1 - at]
 
 
 @njit(cache=True, nogil=True)
@@ -450,8 +457,7 @@ def add_tables(
                 subset_sums(tables[k])
             if sides > 0:
                 subset_sums(mirrored)
-                for at in range(1 << m):
-                    tables[k, at] += mirrored[(1 << m) - 1 - at]
+                add_complement(tables[k], mirrored)
         for at in range(1 << m):
             for k in range(n_outputs):
                 margins[k] = tables[k, at]

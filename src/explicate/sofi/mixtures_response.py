@@ -155,9 +155,14 @@ class CompiledResponse:
             )
         return result
 
-    def table(self) -> np.ndarray:
+    def table(self, out: np.ndarray | None = None) -> np.ndarray:
         """
         Return the mean response of all 2**n sets; bit i of an index says that feature i is marginalised.
+
+        Parameters
+        ----------
+        out : ndarray of shape (2**n_features,), dtype float64, optional
+            Overwritten and returned; worth passing when many tables are made in turn.
 
         Returns
         -------
@@ -173,18 +178,10 @@ class CompiledResponse:
             raise ValueError(
                 f"n_features={n} is too many for a table of all subsets; use at most {MOST_TABLE_FEATURES}."
             )
-        total = np.zeros(2**n)
-        if self.linear and self._merged is not None:
-            one = np.zeros(1)
-            kernels.add_tables(*self._merged, n, 1, self.link, self.base[:1], one, False, total)
-        elif self.linear:
-            mirrored = np.zeros(2**n)
-            for _, (_, keys, _, weights) in self._groups():
-                kernels.expand(keys[:, 0], keys[:, 1], weights, 0, len(weights), total, mirrored, 2)
-            kernels.subset_sums(total)
-            kernels.subset_sums(mirrored)
-            total += mirrored[::-1]
-            total /= self.n_rows
+        total = np.zeros(2**n) if out is None else out
+        total[:] = 0.0
+        if self.linear:
+            self._linear_table(total)
         else:
             for rows, groups in self._groups():
                 kernels.add_tables(
@@ -193,9 +190,29 @@ class CompiledResponse:
             total /= self.n_rows
         return total
 
+    def _linear_table(self, total: np.ndarray) -> None:
+        """Expand the triples over S, over its complement, or each over its cheaper side; then sum over subsets."""
+        blocks, divisor = (self._groups(), self.n_rows) if self._merged is None else (iter([(None, self._merged)]), 1)
+        sides, mirrored = 2, total
+        if self._merged is not None:
+            _, keys, _, weights = self._merged
+            sides = kernels.best_sides(keys[:, 0], keys[:, 1], 0, len(weights), self.n_features)
+        if sides == 2:
+            mirrored = np.zeros_like(total)
+        for _, (_, keys, _, weights) in blocks:
+            kernels.expand(keys[:, 0], keys[:, 1], weights, 0, len(weights), total, mirrored, sides)
+        kernels.subset_sums(total)
+        if sides == 1:
+            total[:] = total[::-1].copy()
+        elif sides == 2:
+            kernels.subset_sums(mirrored)
+            kernels.add_complement(total, mirrored)
+        if divisor > 1:
+            total /= divisor
+
     def bytes_for_table(self) -> float:
         """Return the memory `table` takes at its peak, in bytes, triples in store not counted."""
-        n_tables = 3 if self.linear else 2 + len(self.base)
+        n_tables = 2 if self.linear else 2 + len(self.base)
         return 8.0 * n_tables * 2.0**self.n_features
 
     def table_seconds(self) -> float:
