@@ -63,8 +63,8 @@ def measure(name, model, x, b, *, table, n_sets=200, local=0):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(
         f"| {name} | {len(x)} × {len(b)} × {n} | {compiled.n_triples:,} | {compile_seconds:.2f} "
-        f"| {enumerate_seconds:.2f} | {1e6 * set_seconds:,.0f} | {1e6 * asked:,.0f} | {asked / set_seconds:,.0f}× | {table_seconds} "
-        f"| {local_seconds} | {peak:.2f} |",
+        f"| {enumerate_seconds:.2f} | {1e6 * set_seconds:,.0f} | {1e6 * asked:,.0f} | {asked / set_seconds:,.0f}× "
+        f"| {table_seconds} | {local_seconds} | {peak:.2f} |",
         flush=True,
     )
 

@@ -121,8 +121,7 @@ class CompiledResponse:
         """
         sets = self._check(sets)
         if self.linear and self._merged is not None:
-            one = np.zeros(1)
-            return kernels.evaluate(*self._merged, _words(sets), 1, self.link, self.base[:1], one, False)[:, 0]
+            return kernels.evaluate_buckets(*self._buckets, _words(sets))
         blocks = row_blocks(len(sets), 8.0 * self.n_rows, _BLOCK_BYTES)
         return np.concatenate([self.per_row(sets[block]).mean(axis=1) for block in blocks] or [np.zeros(0)])
 
@@ -316,6 +315,17 @@ class CompiledResponse:
             count = kernels.merge_into(slots, keys, outputs, weights, count, more_keys, more_weights)
         offsets = np.array([0, count], dtype=np.int64)
         return offsets, keys[:count].copy(), outputs[:count], weights[:count] / self.n_rows
+
+    @cached_property
+    def _buckets(self) -> tuple[np.ndarray, ...]:
+        """Merged triples sorted by what they keep: starts of equal runs, kept masks, marginalised masks, weights."""
+        assert self._merged is not None
+        _, keys, _, weights = self._merged
+        order = np.lexsort(keys[:, : self.n_words].T)
+        kept = keys[order, : self.n_words]
+        starts = np.flatnonzero(np.append(True, (kept[1:] != kept[:-1]).any(axis=1)))[: len(kept)]
+        gone = np.ascontiguousarray(keys[order, self.n_words :])
+        return np.append(starts, len(kept)), np.ascontiguousarray(kept[starts]), gone, weights[order]
 
 
 def _roomy(array: np.ndarray, count: int, room: int) -> np.ndarray:
