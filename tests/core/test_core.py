@@ -46,9 +46,9 @@ def test_columns_are_matched_by_name():
     X = pd.DataFrame({"b": [1], "a": [2]})
     assert align_columns(X, ["b", "a"]) is X
     assert align_columns(X, ["a", "b"]).iloc[0].tolist() == [2, 1]
-    with pytest.raises(ValueError, match="X lacks the column.s. 'c'"):
+    with pytest.raises(ValueError, match=r"X lacks the column.s. 'c'"):
         align_columns(X, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="rows has the column.s. 'b' that the training data lacks"):
+    with pytest.raises(ValueError, match=r"rows has the column.s. 'b' that the training data lacks"):
         align_columns(X, ["a"], what="rows")
     with pytest.raises(ValueError, match="more than one column named 'a'"):
         align_columns(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"])

@@ -16,7 +16,7 @@ import pytest
 from explicate.hooks.names import flatten, mlflow_name
 from explicate.hooks.progress import summary_lines
 
-NODES = '''
+NODES = """
 import os, time, warnings
 import numpy as np, pandas as pd
 from matplotlib.figure import Figure
@@ -33,15 +33,16 @@ def train(table, options):
     model = DecisionTreeClassifier(random_state=0).fit(table[["x", "whole"]], table["kind"])
     figure = Figure()
     figure.subplots().plot([0, 1])
-    return model, {"stage.accuracy": 1.0, "stage.recall.f(x)": 0.5, "stage.area": float("nan")}, figure, table, "All is well."
+    scores = {"stage.accuracy": 1.0, "stage.recall.f(x)": 0.5, "stage.area": float("nan")}
+    return model, scores, figure, table, "All is well."
 
 def wait(model, options):
     if options["wait"]:
         open("waiting", "w").close()
         time.sleep(60)
     return "done"
-'''
-REGISTRY = '''
+"""
+REGISTRY = """
 from kedro.pipeline import Node, Pipeline
 from tiny.nodes import make, train, wait
 
@@ -52,7 +53,7 @@ def register_pipelines():
         Node(train, ["table", "params:options"], outputs, name="train"),
         Node(wait, ["model", "params:options"], "ending", name="wait"),
     ])}
-'''
+"""
 CATALOG = """
 table:
   type: explicate.datasets.TableDataset
