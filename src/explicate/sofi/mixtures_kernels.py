@@ -308,6 +308,29 @@ def evaluate_buckets(
 
 
 @njit(cache=True, nogil=True)
+def partition(
+    members: np.ndarray,
+    start: int,
+    stop: int,
+    rows: np.ndarray,
+    column: int,
+    node: int,
+    threshold: np.ndarray,
+    missing_left: np.ndarray,
+) -> int:
+    """Move the members that go left at `node` to the front of members[start:stop]; return where the others begin."""
+    while start < stop:
+        member = members[start]
+        if goes_left(rows[member, column], node, threshold, missing_left):
+            start += 1
+        else:
+            stop -= 1
+            members[start] = members[stop]
+            members[stop] = member
+    return start
+
+
+@njit(cache=True, nogil=True)
 def traverse(
     trees: tuple[np.ndarray, ...],
     values: np.ndarray,
@@ -316,29 +339,77 @@ def traverse(
     b: np.ndarray,
     column: np.ndarray,
     swapped: np.ndarray,
+    depth: int,
     scale: float,
     link: int,
     base: np.ndarray,
     target: np.ndarray,
     regression: bool,
 ) -> np.ndarray:
-    """Return what `evaluate` returns by sending every mixture down every tree; `swapped` is (n_sets, n_columns)."""
+    """
+    Return what `evaluate` returns by walking the trees for every set; `swapped` is (n_sets, n_columns).
+
+    A node is reached by some instances crossed with some background rows: only the side whose value it reads is
+    divided there, and a leaf is added to a whole rectangle of mixtures.
+    """
     roots, feature, threshold, left, right, missing_left = trees
+    n_b = b.shape[0]
     result = np.zeros((swapped.shape[0], x.shape[0]))
-    margins = np.zeros(base.size)
-    for row in range(x.shape[0]):
+    block = 1024
+    sums = np.empty((min(block, x.shape[0]), n_b, base.size))
+    of_x, of_b = np.empty(block, dtype=np.int64), np.arange(n_b)
+    stack = np.empty((depth + 1, 5), dtype=np.int64)
+    for first in range(0, x.shape[0], block):
+        size = min(block, x.shape[0] - first)
         for s in range(swapped.shape[0]):
-            for j in range(b.shape[0]):
-                margins[:] = 0.0
-                for tree in range(roots.size):
-                    node = roots[tree]
+            sums[:] = 0.0
+            for k in range(size):
+                of_x[k] = first + k
+            for tree in range(roots.size):
+                into = outputs_of_tree[tree]
+                stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = roots[tree], 0, size, 0, n_b
+                top = 1
+                while top > 0:
+                    top -= 1
+                    node, x_start, x_stop = stack[top, 0], stack[top, 1], stack[top, 2]
+                    b_start, b_stop = stack[top, 3], stack[top, 4]
                     while left[node] >= 0:
                         c = feature[node]
-                        value = b[j, c] if swapped[s, c] else x[row, c]
-                        node = left[node] if goes_left(value, node, threshold, missing_left) else right[node]
-                    margins[outputs_of_tree[tree]] += values[node, column[row]] * scale
-                result[s, row] += link_value(link, margins, base, target[row], regression)
-    return result / b.shape[0]
+                        if swapped[s, c]:
+                            middle = partition(of_b, b_start, b_stop, b, c, node, threshold, missing_left)
+                            go_left, go_right = middle > b_start, middle < b_stop
+                        else:
+                            middle = partition(of_x, x_start, x_stop, x, c, node, threshold, missing_left)
+                            go_left, go_right = middle > x_start, middle < x_stop
+                        if go_left and go_right:
+                            stack[top, 0] = right[node]
+                            stack[top, 1], stack[top, 2], stack[top, 3], stack[top, 4] = (
+                                x_start,
+                                x_stop,
+                                b_start,
+                                b_stop,
+                            )
+                            if swapped[s, c]:
+                                stack[top, 3] = middle
+                                b_stop = middle
+                            else:
+                                stack[top, 1] = middle
+                                x_stop = middle
+                            top += 1
+                        node = left[node] if go_left else right[node]
+                    for k in range(x_start, x_stop):
+                        row = of_x[k]
+                        weight = values[node, column[row]] * scale
+                        if link == LINEAR:
+                            result[s, row] += weight * (b_stop - b_start)
+                        else:
+                            for j in range(b_start, b_stop):
+                                sums[row - first, of_b[j], into] += weight
+            if link != LINEAR:
+                for row in range(first, first + size):
+                    for j in range(n_b):
+                        result[s, row] += link_value(link, sums[row - first, j], base, target[row], regression)
+    return result / n_b
 
 
 @njit(cache=True, nogil=True)

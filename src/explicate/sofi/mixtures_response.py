@@ -16,7 +16,7 @@ from explicate.sofi import mixtures_kernels as kernels
 MOST_TABLE_FEATURES = 30
 #: Nominal seconds of the inner loops, for predictions that do not depend on the clock: one triple checked, one
 #: entry added in a transform, one link applied, one node visited, one triple enumerated.
-CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 4e-9, 4e-8
+CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 0.25e-9, 4e-8
 _BLOCK_BYTES = 64e6
 
 
@@ -143,8 +143,8 @@ class CompiledResponse:
             known = self.logical >= 0
             swapped[:, known] = sets[:, self.logical[known]]
             return kernels.traverse(
-                self.trees, self.values, self.outputs_of_tree, self.x, self.b, self.column, swapped, self.scale,
-                self.link, self.base, self.target, self.regression,
+                self.trees, self.values, self.outputs_of_tree, self.x, self.b, self.column, swapped,
+                self.depth, self.scale, self.link, self.base, self.target, self.regression,
             )  # fmt: skip
         words = _words(sets)
         result = np.empty((len(sets), self.n_rows))
