@@ -58,7 +58,8 @@ def measure(name, model, x, b, *, table, n_sets=200, local=0):
     local_seconds = "–"
     if local:
         chosen = range(min(local, compiled.n_rows))
-        spent = seconds(lambda: [compiled.only(row).table() for row in chosen])[0]
+        room = np.empty(2**n)
+        spent = seconds(lambda: [compiled.only(row).table(room) for row in chosen])[0]
         local_seconds = f"{1e3 * spent / len(chosen):.1f}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(

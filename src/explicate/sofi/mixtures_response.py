@@ -15,8 +15,8 @@ from explicate.sofi import mixtures_kernels as kernels
 #: Most features a table of all subsets may have: 2**30 numbers are 8.6 GB.
 MOST_TABLE_FEATURES = 30
 #: Nominal seconds of the inner loops, for predictions that do not depend on the clock: one triple checked, one
-#: entry added in a transform, one link applied, one node visited, one triple enumerated.
-CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 0.25e-9, 4e-8
+#: entry added in a transform, one link applied, one level of one tree walked or enumerated for one mixture.
+CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 0.25e-9, 1e-7
 _BLOCK_BYTES = 64e6
 
 
@@ -138,7 +138,7 @@ class CompiledResponse:
         ndarray of shape (n_sets, n_rows), dtype float64
         """
         sets = self._check(sets)
-        if self._stored is None and len(sets) * self._walk_seconds < self._enumeration_seconds:
+        if self._walks(len(sets)):
             swapped = np.zeros((len(sets), self.x.shape[1]), dtype=bool)
             known = self.logical >= 0
             swapped[:, known] = sets[:, self.logical[known]]
@@ -224,11 +224,10 @@ class CompiledResponse:
         return self._enumeration_seconds + self.n_rows * len(self.b) * per_group
 
     def set_seconds(self) -> float:
-        """Return the predicted time of one set in seconds, once triples are in store."""
-        store = self._merged if self.linear else self._stored
-        if store is None:
+        """Return the predicted time of one set on its own in seconds, once triples are in store."""
+        if not self.linear or self._merged is None:
             return self._walk_seconds
-        return len(store[3]) * CHECK + (0.0 if self.linear else self.n_rows * len(self.b) * LINK)
+        return len(self._merged[3]) * CHECK
 
     @property
     def _groups_per_row(self) -> int:
@@ -242,6 +241,12 @@ class CompiledResponse:
     @property
     def _enumeration_seconds(self) -> float:
         return self.n_rows * len(self.b) * len(self.trees[0]) * self.depth * ENUMERATE
+
+    def _walks(self, n_sets: int) -> bool:
+        """Whether walking the trees costs less than triples: few sets that do not merge, or no room to store."""
+        if not self.linear and n_sets < 4:
+            return True
+        return self._stored is None and n_sets * self._walk_seconds < self._enumeration_seconds
 
     def _check(self, sets: np.ndarray) -> np.ndarray:
         sets = np.asarray(sets)
@@ -269,9 +274,9 @@ class CompiledResponse:
             start, step = rows.stop, max(1, min(4 * step, int(_BLOCK_BYTES // max(per_row, 1.0))))
 
     def _groups(self) -> Iterator[tuple[slice, tuple[np.ndarray, ...]]]:
-        if self._stored is not None:
-            return iter([(slice(0, self.n_rows), self._stored)])
-        return self._enumerated_blocks()
+        """Return what is in store already, else enumerate block by block without keeping."""
+        stored = self.__dict__.get("_stored")
+        return self._enumerated_blocks() if stored is None else iter([(slice(0, self.n_rows), stored)])
 
     @cached_property
     def _stored(self) -> tuple[np.ndarray, ...] | None:
