@@ -114,7 +114,9 @@ class PerClassImportance:
         top_k : int, default 3
             Features named per class.
         """
-        lines = [f"Per-class importance of {len(self.features)} features over {self.n_trees} trees ({self.source} rows)."]
+        lines = [
+            f"Per-class importance of {len(self.features)} features over {self.n_trees} trees ({self.source} rows)."
+        ]
         for row, label in enumerate(self.classes):
             share = "" if np.isnan(self.support[row]) else f" ({self.support[row]:.0%} of rows)"
             leading = ", ".join(
@@ -337,7 +339,9 @@ def _declared_groups(groups: Mapping[Any, Sequence[Any]], columns: list[Any]) ->
             if not isinstance(place, int | np.integer) or not 0 <= place < len(columns):
                 raise ValueError(f"feature_groups[{name!r}] names {member!r}, no column of the model.")
             if group_of[place] >= 0:
-                raise ValueError(f"feature_groups puts {member!r} in {names[group_of[place]]!r} and {name!r}; choose one.")
+                raise ValueError(
+                    f"feature_groups puts {member!r} in {names[group_of[place]]!r} and {name!r}; choose one."
+                )
             group_of[place] = number
     for place in np.flatnonzero(group_of < 0):
         group_of[place] = len(names)
