@@ -105,7 +105,7 @@ def shorten_list(names: Iterable[object], most: int = 5) -> str:
     >>> shorten_list("abc", most=2)
     "'a', 'b' and 1 more"
     """
-    items = [repr(name) for name in names]
+    items = [repr(name.item() if isinstance(name, np.generic) else name) for name in names]
     head = ", ".join(items[:most])
     return head if len(items) <= most else f"{head} and {len(items) - most} more"
 
