@@ -70,6 +70,29 @@ def find_slot(slots: np.ndarray, keys: np.ndarray, outputs: np.ndarray, first: i
 
 
 @njit(cache=True, nogil=True)
+def partition(
+    members: np.ndarray,
+    start: int,
+    stop: int,
+    rows: np.ndarray,
+    column: int,
+    node: int,
+    threshold: np.ndarray,
+    missing_left: np.ndarray,
+) -> int:
+    """Move the members that go left at `node` to the front of members[start:stop]; return where the others begin."""
+    while start < stop:
+        member = members[start]
+        if goes_left(rows[member, column], node, threshold, missing_left):
+            start += 1
+        else:
+            stop -= 1
+            members[start] = members[stop]
+            members[stop] = member
+    return start
+
+
+@njit(cache=True, nogil=True)
 def enumerate_groups(
     trees: tuple[np.ndarray, ...],
     values: np.ndarray,
@@ -99,8 +122,11 @@ def enumerate_groups(
     outputs = np.empty(capacity, dtype=np.int32)
     weights = np.empty(capacity, dtype=np.float64)
     slots = np.full(1024, -1, dtype=np.int32)
-    stack_node = np.empty(depth + 1, dtype=np.int64)
-    stack_mask = np.empty((depth + 1, width), dtype=np.uint64)
+    stack_node = np.empty(2 * depth + 1, dtype=np.int64)
+    stack_from = np.empty(2 * depth + 1, dtype=np.int64)
+    stack_to = np.empty(2 * depth + 1, dtype=np.int64)
+    stack_mask = np.empty((2 * depth + 1, width), dtype=np.uint64)
+    of_b = np.arange(n_b)
     mask = np.empty(width, dtype=np.uint64)
     count = 0
     for group in range(n_groups):
@@ -110,62 +136,80 @@ def enumerate_groups(
         b_stop = b_start + 1 if per_pair else n_b
         slots[:] = -1
         for tree in range(roots.size):  # the nodes of a tree stay in cache
-            for j in range(b_start, b_stop):
-                stack_node[0] = roots[tree]
-                stack_mask[0, :] = np.uint64(0)
-                top = 1
-                while top > 0:
-                    top -= 1
-                    node = stack_node[top]
-                    for k in range(width):
-                        mask[k] = stack_mask[top, k]
-                    while left[node] >= 0:
-                        c = feature[node]
-                        f = logical[c]
-                        word = f >> 6
-                        bit = np.uint64(1) << np.uint64(f & 63)
-                        if f >= 0 and mask[n_words + word] & bit != np.uint64(0):
-                            go = goes_left(b[j, c], node, threshold, missing_left)
-                        else:
-                            go = goes_left(x[row, c], node, threshold, missing_left)
-                            if f >= 0 and mask[word] & bit == np.uint64(0):
-                                other = goes_left(b[j, c], node, threshold, missing_left)
-                                if other != go:
-                                    stack_node[top] = left[node] if other else right[node]
-                                    for k in range(width):
-                                        stack_mask[top, k] = mask[k]
-                                    stack_mask[top, n_words + word] |= bit
-                                    top += 1
-                                    mask[word] |= bit
+            stack_node[0], stack_from[0], stack_to[0] = roots[tree], b_start, b_stop
+            stack_mask[0, :] = np.uint64(0)
+            top = 1
+            while top > 0:
+                top -= 1
+                node, start, stop = stack_node[top], stack_from[top], stack_to[top]
+                for k in range(width):
+                    mask[k] = stack_mask[top, k]
+                while left[node] >= 0:
+                    c = feature[node]
+                    f = logical[c]
+                    word = f >> 6
+                    bit = np.uint64(1) << np.uint64(f & 63)
+                    go = goes_left(x[row, c], node, threshold, missing_left)
+                    if f < 0 or mask[word] & bit != np.uint64(0):
                         node = left[node] if go else right[node]
-                    weight = values[node, column[row]] * scale
-                    if weight == 0.0:
                         continue
-                    if count == capacity:
-                        capacity *= 2
-                        more_keys = np.empty((capacity, width), dtype=np.uint64)
-                        more_keys[:count] = keys
-                        keys = more_keys
-                        more_outputs = np.empty(capacity, dtype=np.int32)
-                        more_outputs[:count] = outputs
-                        outputs = more_outputs
-                        more_weights = np.empty(capacity, dtype=np.float64)
-                        more_weights[:count] = weights
-                        weights = more_weights
-                    for k in range(width):
-                        keys[count, k] = mask[k]
-                    outputs[count] = outputs_of_tree[tree]
-                    slot = find_slot(slots, keys, outputs, first, count)
-                    if slots[slot] >= 0:
-                        weights[first + slots[slot]] += weight
+                    if stop - start == 1:
+                        middle = stop if goes_left(b[of_b[start], c], node, threshold, missing_left) else start
+                    else:
+                        middle = partition(of_b, start, stop, b, c, node, threshold, missing_left)
+                    if mask[n_words + word] & bit != np.uint64(0):  # marginalised: each background row its own way
+                        if start < middle < stop:
+                            stack_node[top], stack_from[top], stack_to[top] = right[node], middle, stop
+                            for k in range(width):
+                                stack_mask[top, k] = mask[k]
+                            top += 1
+                            stop = middle
+                        node = left[node] if start < middle else right[node]
                         continue
-                    slots[slot] = count - first
-                    weights[count] = weight
-                    count += 1
-                    if 2 * (count - first) > slots.size:
-                        slots = np.full(2 * slots.size, -1, dtype=np.int32)
-                        for at in range(first, count):
-                            slots[find_slot(slots, keys, outputs, first, at)] = at - first
+                    part_start, part_stop = (middle, stop) if go else (start, middle)
+                    near, far = (left[node], right[node]) if go else (right[node], left[node])
+                    if part_start < part_stop:  # these part from the instance here: note it, both ways
+                        whole = part_stop - part_start == stop - start
+                        for way in range(1 if whole else 2):
+                            stack_node[top] = near if way else far
+                            stack_from[top], stack_to[top] = part_start, part_stop
+                            for k in range(width):
+                                stack_mask[top, k] = mask[k]
+                            stack_mask[top, word if way else n_words + word] |= bit
+                            top += 1
+                        if whole:
+                            mask[word] |= bit
+                        else:
+                            start, stop = (start, middle) if go else (middle, stop)
+                    node = near
+                weight = values[node, column[row]] * (scale * (stop - start))
+                if weight == 0.0:
+                    continue
+                if count == capacity:
+                    capacity *= 2
+                    more_keys = np.empty((capacity, width), dtype=np.uint64)
+                    more_keys[:count] = keys
+                    keys = more_keys
+                    more_outputs = np.empty(capacity, dtype=np.int32)
+                    more_outputs[:count] = outputs
+                    outputs = more_outputs
+                    more_weights = np.empty(capacity, dtype=np.float64)
+                    more_weights[:count] = weights
+                    weights = more_weights
+                for k in range(width):
+                    keys[count, k] = mask[k]
+                outputs[count] = outputs_of_tree[tree]
+                slot = find_slot(slots, keys, outputs, first, count)
+                if slots[slot] >= 0:
+                    weights[first + slots[slot]] += weight
+                    continue
+                slots[slot] = count - first
+                weights[count] = weight
+                count += 1
+                if 2 * (count - first) > slots.size:
+                    slots = np.full(2 * slots.size, -1, dtype=np.int32)
+                    for at in range(first, count):
+                        slots[find_slot(slots, keys, outputs, first, at)] = at - first
         offsets[group + 1] = count
     return offsets, keys[:count].copy(), outputs[:count].copy(), weights[:count].copy()
 
@@ -305,29 +349,6 @@ def evaluate_buckets(
                     total += weights[at]
         result[s] = total
     return result
-
-
-@njit(cache=True, nogil=True)
-def partition(
-    members: np.ndarray,
-    start: int,
-    stop: int,
-    rows: np.ndarray,
-    column: int,
-    node: int,
-    threshold: np.ndarray,
-    missing_left: np.ndarray,
-) -> int:
-    """Move the members that go left at `node` to the front of members[start:stop]; return where the others begin."""
-    while start < stop:
-        member = members[start]
-        if goes_left(rows[member, column], node, threshold, missing_left):
-            start += 1
-        else:
-            stop -= 1
-            members[start] = members[stop]
-            members[stop] = member
-    return start
 
 
 @njit(cache=True, nogil=True)

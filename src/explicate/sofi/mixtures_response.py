@@ -303,7 +303,7 @@ class CompiledResponse:
         count, room = 0, 0
         keys, outputs, weights = np.empty((0, width), np.uint64), np.zeros(0, np.int32), np.empty(0)
         slots = np.full(1, -1, np.int64)
-        for _, (_, more_keys, _, more_weights) in self._enumerated_blocks():
+        for rows, (_, more_keys, _, more_weights) in self._enumerated_blocks():
             needed = count + len(more_weights) + 1
             if needed > room:
                 room = max(needed, int(1.5 * room))
@@ -318,6 +318,9 @@ class CompiledResponse:
                 slots = np.full(n_slots, -1, np.int64)
                 kernels.fill_slots(slots, keys, outputs, count)
             count = kernels.merge_into(slots, keys, outputs, weights, count, more_keys, more_weights)
+            # Distinct triples grow faster than the square root of the instances: give up before the work, not after.
+            if 2.5 * (8 * width + 12) * count * (self.n_rows / rows.stop) ** 0.5 > self.max_bytes:
+                return None
         offsets = np.array([0, count], dtype=np.int64)
         return offsets, keys[:count].copy(), outputs[:count], weights[:count] / self.n_rows
 
