@@ -209,7 +209,7 @@ def plot_counterfactual(result: BoundaryCounterfactuals, row: int = 0, max_featu
                     ha="left" if right else "right", va="center", fontsize=8, color=INK)  # fmt: skip
     ax.set_yticks(places, short_labels(result.names[i] for i in order))
     ax.set_ylim(len(order) - 0.4, -0.6)
-    room = 0.3 * max(float(np.abs(changes).max()), 1e-12)  # for the labels beyond the bars
+    room = 0.4 * max(float(np.abs(changes).max()), 1e-12)  # for the labels beyond the bars
     ax.set_xlim(min(changes.min(), 0.0) - room, max(changes.max(), 0.0) + room)
     ax.set_xlabel("change to the boundary (inputs of the SVM)")
     before, after = result.classes[row]
