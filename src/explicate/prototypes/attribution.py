@@ -1,0 +1,193 @@
+"""Which features matter to each row: one (n_rows, n_features) array of the predicted class, whatever the source."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explicate.core.encoding import column_origins, split_model
+from explicate.core.labels import EncodedLabels
+from explicate.core.validation import check_choice
+from explicate.prototypes.distances import as_floats
+
+N_BACKGROUND, N_PERMUTATIONS = 20, 4
+
+
+def normalize_importance(attributions: Any) -> np.ndarray:
+    """
+    Square attributions and scale every row to sum to one (eq. 1); a row of zeros stays zero.
+
+    Parameters
+    ----------
+    attributions : array-like of shape (n_rows, n_features)
+        Signed or unsigned.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features), dtype float64
+
+    Examples
+    --------
+    >>> normalize_importance([[1.0, -2.0], [0.0, 0.0]]).tolist()
+    [[0.2, 0.8], [0.0, 0.0]]
+    """
+    values = np.asarray(attributions, dtype=float)
+    if values.ndim != 2:
+        raise ValueError(
+            f"attributions have shape {values.shape}; give one row per instance and one column per feature."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("attributions hold values that are not finite; replace them before use.")
+    largest = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
+    squares = (values / np.where(largest > 0, largest, 1.0)) ** 2  # scaled first: tiny values would underflow
+    total = squares.sum(axis=1, keepdims=True)
+    return squares / np.where(total > 0, total, 1.0)
+
+
+def shap_attributions(
+    model: Any, X: Any, background: Any = None, *, explainer: str = "auto", random_state: int = 0
+) -> np.ndarray:
+    """
+    Return SHAP values of each row's predicted class, per feature of the user's table.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; a Pipeline is read as encoder and estimator, and encoded columns are summed back.
+    X : array-like of shape (n_rows, n_features)
+    background : array-like of shape (n_background, n_features), optional
+        Rows that stand for absent features in the permutation explainer (at most 20 are drawn); `X` by default.
+    explainer : {"auto", "tree", "permutation"}, default "auto"
+        "auto" walks trees (path-dependent) where SHAP can, and permutes features (4 permutations, there and back)
+        where it cannot: other models, encoders that mix columns, boosting of more than two classes in scikit-learn.
+    random_state : int, default 0
+        Seed of the permutation explainer.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features), dtype float64
+        In units of the output explained: probability for averaged trees and permutations, margin for boosted trees.
+
+    References
+    ----------
+    Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0, 5.0], [1.0, 5.0]], [0, 1])
+    >>> shap_attributions(tree, [[1.0, 5.0]]).tolist()
+    [[0.5, 0.0]]
+    """
+    check_choice("explainer", explainer, ["auto", "tree", "permutation"])
+    if explainer != "permutation":
+        values = _tree_shap(model, X, needed=explainer == "tree")
+        if values is not None:
+            return values
+    return _permutation_shap(model, X, X if background is None else background, random_state)
+
+
+def _tree_shap(model: Any, X: Any, *, needed: bool) -> np.ndarray | None:
+    from explicate.core.tree_readers import is_tree_ensemble
+
+    encoder, estimator = split_model(model)
+    origins = column_origins(encoder, np.shape(X)[1])
+    if not is_tree_ensemble(estimator) or origins is None:
+        if needed:
+            raise ValueError(
+                f"explainer='tree' needs a tree ensemble and an encoder that keeps columns apart; "
+                f"{type(model).__name__} is not; use explainer='auto'."
+            )
+        return None
+    shap = _import_shap()
+    inner = estimator.estimator_ if isinstance(estimator, EncodedLabels) else estimator
+    rows = as_floats(encoder, X, model)
+    try:
+        with _numpy_seed_kept():
+            raw = shap.TreeExplainer(inner, feature_perturbation="tree_path_dependent").shap_values(
+                rows, check_additivity=False
+            )
+    except Exception as error:  # SHAP refuses some ensembles with exceptions of many types
+        if needed:
+            raise ValueError(f"explainer='tree': SHAP refuses {type(inner).__name__} ({error}).") from error
+        return None
+    values = _of_predicted(raw, model, X)
+    summed = np.zeros((len(values), np.shape(X)[1]))
+    np.add.at(summed.T, origins, values.T)
+    return summed
+
+
+def _permutation_shap(model: Any, X: Any, background: Any, random_state: int) -> np.ndarray:
+    shap = _import_shap()
+    # Every column travels as positions in its list of values: SHAP sees numbers, the model the user's own values.
+    both = _as_frame(X), _as_frame(background)
+    values, codes = [], []
+    for k in range(both[0].shape[1]):
+        column = pd.concat([table.iloc[:, k] for table in both], ignore_index=True)
+        positions, _ = pd.factorize(column, use_na_sentinel=False)
+        first = np.unique(positions, return_index=True)[1]
+        values.append(column.iloc[first].reset_index(drop=True))
+        codes.append(positions)
+    table = np.column_stack(codes).astype(float)
+    n_rows = len(both[0])
+    generator = np.random.default_rng(random_state)
+    others = n_rows + generator.permutation(len(both[1]))[:N_BACKGROUND]
+    named = isinstance(X, pd.DataFrame)
+
+    def ask(positions: np.ndarray) -> np.ndarray:
+        columns = [one.iloc[positions[:, k].astype(int)].reset_index(drop=True) for k, one in enumerate(values)]
+        frame = pd.concat(columns, axis=1)
+        frame.columns = both[0].columns
+        rows = frame if named else frame.to_numpy()
+        if hasattr(model, "predict_proba"):
+            return np.asarray(model.predict_proba(rows))
+        if hasattr(model, "decision_function"):
+            return np.asarray(model.decision_function(rows))
+        return np.asarray(model.predict(rows), dtype=float)
+
+    with _numpy_seed_kept():
+        masker = shap.maskers.Independent(table[others], max_samples=N_BACKGROUND)
+        explain = shap.explainers.Permutation(ask, masker, seed=random_state)
+        budget = N_PERMUTATIONS * (2 * table.shape[1] + 1)
+        raw = explain(table[:n_rows], max_evals=budget, silent=True).values
+    return _of_predicted(raw, model, X)
+
+
+def _of_predicted(raw: Any, model: Any, X: Any) -> np.ndarray:
+    """Reduce SHAP's list, 2-D or 3-D answer to the predicted class of each row."""
+    values = np.stack(raw, axis=-1) if isinstance(raw, list) else np.asarray(raw, dtype=float)
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return values[:, :, 0] if values.ndim == 3 else values
+    predicted = np.searchsorted(classes, np.asarray(model.predict(X)).ravel())
+    if values.ndim == 3 and values.shape[2] == len(classes):
+        return values[np.arange(len(values)), :, predicted]
+    flat = values[:, :, 0] if values.ndim == 3 else values
+    return np.where(predicted[:, None] == 1, flat, -flat)  # one margin: that of the second class
+
+
+def _as_frame(X: Any) -> pd.DataFrame:
+    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+
+
+def _import_shap() -> Any:
+    with warnings.catch_warnings():
+        # SHAP sets up colormaps with calls Matplotlib is about to deprecate; nothing its users can change.
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        import shap
+    return shap
+
+
+@contextlib.contextmanager
+def _numpy_seed_kept() -> Iterator[None]:
+    """SHAP seeds NumPy's global generator; hand it back as it was."""
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002

@@ -1,0 +1,269 @@
+"""Distances in which prototypes are near: common leaves of a tree ensemble, or Gower's on the features themselves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explicate.core.encoding import split_model
+from explicate.core.parallel import row_blocks
+from explicate.core.validation import align_columns, check_memory
+from explicate.prototypes import kernels
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """
+    Similarities among the rows of one set, asked for one row at a time.
+
+    Attributes
+    ----------
+    n_rows : int
+    total : float
+        Similarity of a row with itself; the largest there is.
+    sums : ndarray of shape (n_rows,), dtype float64
+        Sum of each row's similarities with all rows.
+    column : callable
+        Row position -> its similarities with all rows, shape (n_rows,), float64.
+    """
+
+    n_rows: int
+    total: float
+    sums: np.ndarray
+    column: Callable[[int], np.ndarray]
+
+
+class Distance(ABC):
+    """A distance between 0 and 1 whose rows are encoded once and compared many times."""
+
+    def fit(self, X: Any) -> Distance:
+        """Learn what the distance needs from rows `X` (nothing, unless a subclass says so); returns self."""
+        return self
+
+    @abstractmethod
+    def encode(self, X: Any) -> np.ndarray:
+        """Return one row of codes per row of `X`."""
+
+    @abstractmethod
+    def within(self, codes: np.ndarray) -> Neighbourhood:
+        """Return the similarities among encoded rows."""
+
+    @abstractmethod
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return similarities in [0, 1] between encoded rows, shape (n_a, n_b), float64."""
+
+    def between(self, a: np.ndarray, b: np.ndarray, *, dtype: Any = np.float32) -> np.ndarray:
+        """Return distances between encoded rows, shape (n_a, n_b), filled in blocks."""
+        out = np.empty((len(a), len(b)), dtype=dtype)
+        for block in row_blocks(len(a), 32 * max(len(b), 1), 64e6):
+            out[block] = 1.0 - self.similarity(a[block], b)
+        return out
+
+    def pairwise(self, X: Any, Z: Any = None, *, max_memory: float = 2e9) -> np.ndarray:
+        """
+        Return all distances between rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        Z : array-like of shape (n_others, n_features), optional
+            ``None`` compares `X` with itself.
+        max_memory : float, default 2e9
+            Bytes allowed for the answer.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_others), dtype float32
+
+        Raises
+        ------
+        MemoryError
+            When the answer would exceed `max_memory`.
+        """
+        n_others = len(X) if Z is None else len(Z)
+        check_memory(4.0 * len(X) * n_others, max_memory, what="the distance matrix", remedy="give fewer rows")
+        a = self.encode(X)
+        return self.between(a, a if Z is None else self.encode(Z))
+
+
+class TreeDistance(Distance):
+    """
+    One minus the share of trees in which two rows reach the same leaf.
+
+    Trees of a forest weigh the same. Boosted trees weigh as the variance of their scaled output over the training
+    rows (weighted as the library stored its leaves), over all trees of all classes.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted tree ensemble, or a Pipeline that ends in one.
+
+    References
+    ----------
+    Tan, Soloviev, Hooker and Wells (2020), Tree Space Prototypes, FODS 2020.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> forest = RandomForestClassifier(4, bootstrap=False, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    >>> TreeDistance(forest).pairwise([[0.0], [0.2], [1.0]]).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+
+    def __init__(self, model: Any) -> None:
+        from explicate.core.tree_readers import read_trees
+
+        self.model = model
+        self.encoder, estimator = split_model(model)
+        self.trees = read_trees(estimator)
+        self.weight = _tree_weights(self.trees)
+        self.total = float(self.weight.sum())
+
+    def encode(self, X: Any) -> np.ndarray:
+        """Return the leaf of each row in each tree, shape (n_rows, n_trees), dtype int32."""
+        return np.asarray(self.trees.apply(as_floats(self.encoder, X, self.model)), dtype=np.int32)
+
+    def within(self, codes: np.ndarray) -> Neighbourhood:
+        """Return the similarities among encoded rows, read off the rows listed per leaf."""
+        # Leaves are renumbered so that the index is as long as the leaves in use, not as the ensemble.
+        present, compact = np.unique(codes, return_inverse=True)
+        compact = np.ascontiguousarray(compact.reshape(codes.shape), dtype=np.int32)
+        starts, members = kernels.invert(compact, len(present))
+        return Neighbourhood(
+            len(codes),
+            self.total,
+            kernels.shared_weight_sums(compact, starts, self.weight),
+            lambda row: kernels.shared_weight(compact[row], starts, members, self.weight, len(codes)),
+        )
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return shares of common leaves, shape (n_a, n_b), float64."""
+        return kernels.compare(a, b, self.weight) / self.total
+
+
+class GowerDistance(Distance):
+    """
+    Mean over features of the range-scaled difference (numeric) or of being different (other columns).
+
+    A missing value is at distance 0 from another missing value and at distance 1 from anything else. Differences
+    beyond the range learned by `fit` count as 1.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"size": [0.0, 10.0], "kind": ["a", "b"]})
+    >>> GowerDistance().fit(rows).pairwise(rows).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+
+    def fit(self, X: Any) -> GowerDistance:
+        """Learn names, ranges and categories from `X` of shape (n_rows, n_features); returns self."""
+        frame = _frame(X)
+        self.columns_ = list(frame.columns)
+        self.named_ = isinstance(X, pd.DataFrame)
+        self.numeric_ = np.array([_is_numeric(frame.iloc[:, k]) for k in range(frame.shape[1])], dtype=bool)
+        self.low_, self.span_ = np.zeros(frame.shape[1]), np.ones(frame.shape[1])
+        self.categories_: dict[int, pd.Index] = {}
+        for k in range(frame.shape[1]):
+            column = frame.iloc[:, k]
+            if not self.numeric_[k]:
+                self.categories_[k] = pd.Index(column.dropna().astype(object).unique())
+                continue
+            values = column.to_numpy(dtype=float, na_value=np.nan)
+            known = values[np.isfinite(values)]
+            if len(known):
+                self.low_[k] = known.min()
+                self.span_[k] = (known.max() - known.min()) or 1.0
+        return self
+
+    def encode(self, X: Any) -> np.ndarray:
+        """Return scaled numbers and category positions (NaN when missing), shape (n_rows, n_features), float64."""
+        frame = _frame(X)
+        if self.named_ and isinstance(X, pd.DataFrame):
+            frame = align_columns(frame, self.columns_)
+        codes = np.empty(frame.shape, dtype=float)
+        for k in range(frame.shape[1]):
+            column = frame.iloc[:, k]
+            if self.numeric_[k]:
+                codes[:, k] = (column.to_numpy(dtype=float, na_value=np.nan) - self.low_[k]) / self.span_[k]
+                continue
+            missing = column.isna().to_numpy()
+            found = self.categories_[k].get_indexer(column.astype(object).where(~missing, None))
+            # An unseen category gets a position of its own, different from every known one.
+            codes[:, k] = np.where(missing, np.nan, np.where(found < 0, len(self.categories_[k]), found))
+        return codes
+
+    def within(self, codes: np.ndarray) -> Neighbourhood:
+        """Return the similarities among encoded rows; sums come from sorted columns, not from pairs."""
+        sums = np.zeros(len(codes))
+        for k in range(codes.shape[1]):
+            values = codes[:, k]
+            missing = np.isnan(values)
+            known = values[~missing]
+            if self.numeric_[k]:
+                sums[~missing] += len(known) - _sums_of_differences(known)
+            else:
+                _, which, counts = np.unique(known, return_inverse=True, return_counts=True)
+                sums[~missing] += counts[which]
+            sums[missing] += missing.sum()
+        return Neighbourhood(
+            len(codes), 1.0, sums / codes.shape[1], lambda row: self.similarity(codes, codes[row : row + 1])[:, 0]
+        )
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return one minus Gower's distance, shape (n_a, n_b), float64."""
+        far = np.zeros((len(a), len(b)))
+        for k in range(a.shape[1]):
+            x, z = a[:, k, None], b[None, :, k]
+            apart = np.minimum(np.abs(x - z), 1.0) if self.numeric_[k] else (x != z).astype(float)
+            gap = np.isnan(x).astype(float) + np.isnan(z)
+            far += np.where(gap == 0, apart, gap % 2)
+        return 1.0 - far / a.shape[1]
+
+
+def as_floats(encoder: Any, X: Any, model: Any = None) -> np.ndarray:
+    """Return encoded rows as floats, missing values as NaN; frames are matched by name where the model has names."""
+    if isinstance(X, pd.DataFrame) and hasattr(model, "feature_names_in_"):
+        X = align_columns(X, list(model.feature_names_in_))
+    rows = X if encoder is None else encoder.transform(X)
+    if hasattr(rows, "toarray"):
+        rows = rows.toarray()
+    if isinstance(rows, pd.DataFrame):
+        return rows.to_numpy(dtype=float, na_value=np.nan)
+    return np.asarray(rows, dtype=float)
+
+
+def _tree_weights(trees: Any) -> np.ndarray:
+    if trees.averaged:
+        return np.ones(trees.n_trees)  # whole numbers: sums of similarities stay exact
+    weight = np.empty(trees.n_trees)
+    for tree, nodes in enumerate(np.split(np.arange(trees.n_nodes), trees.roots[1:])):
+        leaf = nodes[trees.feature[nodes] < 0]
+        value = trees.value[leaf, max(int(trees.output[tree]), 0)]
+        mass = trees.weight[leaf]
+        mass = mass / mass.sum() if mass.sum() > 0 else np.full(len(leaf), 1 / len(leaf))
+        weight[tree] = mass @ (value - mass @ value) ** 2
+    return weight / weight.sum() if weight.sum() > 0 else np.full(trees.n_trees, 1 / trees.n_trees)
+
+
+def _sums_of_differences(values: np.ndarray) -> np.ndarray:
+    """Return Σ_i |values_i − values_j| for every j, in the order of `values`."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below = np.concatenate([[0.0], np.cumsum(ordered)])[:-1]
+    rank = np.arange(len(values))
+    out = np.empty(len(values))
+    out[order] = rank * ordered - below + (ordered.sum() - below - ordered) - (len(values) - 1 - rank) * ordered
+    return out
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).infer_objects()
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
