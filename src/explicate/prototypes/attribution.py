@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from explicate.core.labels import EncodedLabels
 from explicate.core.validation import check_choice
 from explicate.prototypes.distances import as_floats
 
-N_BACKGROUND, N_PERMUTATIONS = 20, 4
+N_BACKGROUND, N_PERMUTATIONS = 50, 10
 
 
 def normalize_importance(attributions: Any) -> np.ndarray:
@@ -61,12 +61,13 @@ def shap_attributions(
         Fitted; a Pipeline is read as encoder and estimator, and encoded columns are summed back.
     X : array-like of shape (n_rows, n_features)
     background : array-like of shape (n_background, n_features), optional
-        Rows that stand for absent features in the permutation explainer (at most 20 are drawn); `X` by default.
+        Rows that stand for absent features in the permutation explainer (at most 50 are drawn); `X` by default.
     explainer : {"auto", "tree", "permutation"}, default "auto"
-        "auto" walks trees (path-dependent) where SHAP can, and permutes features (4 permutations, there and back)
-        where it cannot: other models, encoders that mix columns, boosting of more than two classes in scikit-learn.
+        "auto" walks trees (path-dependent) where SHAP can. Where it cannot (other models, encoders that mix
+        columns, GradientBoosting of more than two classes) values are estimated by sampling 10 permutations, each there
+        and back, each from a background row drawn for every row.
     random_state : int, default 0
-        Seed of the permutation explainer.
+        Seed of the permutations.
 
     Returns
     -------
@@ -76,6 +77,7 @@ def shap_attributions(
     References
     ----------
     Lundberg et al. (2020), From local explanations to global understanding with explainable AI for trees.
+    Štrumbelj and Kononenko (2014), Explaining prediction models and individual predictions with feature contributions.
 
     Examples
     --------
@@ -123,39 +125,34 @@ def _tree_shap(model: Any, X: Any, *, needed: bool) -> np.ndarray | None:
 
 
 def _permutation_shap(model: Any, X: Any, background: Any, random_state: int) -> np.ndarray:
-    shap = _import_shap()
-    # Every column travels as positions in its list of values: SHAP sees numbers, the model the user's own values.
-    both = _as_frame(X), _as_frame(background)
-    values, codes = [], []
-    for k in range(both[0].shape[1]):
-        column = pd.concat([table.iloc[:, k] for table in both], ignore_index=True)
-        positions, _ = pd.factorize(column, use_na_sentinel=False)
-        first = np.unique(positions, return_index=True)[1]
-        values.append(column.iloc[first].reset_index(drop=True))
-        codes.append(positions)
-    table = np.column_stack(codes).astype(float)
-    n_rows = len(both[0])
+    """Walk from a background row to the row, feature by feature, along permutations and back; average the steps."""
+    rows, others = _as_frame(X).reset_index(drop=True), _as_frame(background).reset_index(drop=True)
+    n_rows, d = rows.shape
     generator = np.random.default_rng(random_state)
-    others = n_rows + generator.permutation(len(both[1]))[:N_BACKGROUND]
-    named = isinstance(X, pd.DataFrame)
+    ask = _asker(model, named=isinstance(X, pd.DataFrame))
+    pool = generator.permutation(len(others))[:N_BACKGROUND]
+    steps: np.ndarray | None = None
+    for _ in range(N_PERMUTATIONS):
+        permutation = generator.permutation(d)
+        for path in (permutation, permutation[::-1]):
+            table = others.iloc[pool[generator.integers(len(pool), size=n_rows)]].reset_index(drop=True)
+            before = ask(table)
+            if steps is None:
+                steps = np.zeros((n_rows, d, *before.shape[1:]))
+            for k in path:
+                table.isetitem(k, rows.iloc[:, k])
+                after = ask(table)
+                steps[:, k] += after - before
+                before = after
+    assert steps is not None
+    return _of_predicted(steps / (2 * N_PERMUTATIONS), model, X)
 
-    def ask(positions: np.ndarray) -> np.ndarray:
-        columns = [one.iloc[positions[:, k].astype(int)].reset_index(drop=True) for k, one in enumerate(values)]
-        frame = pd.concat(columns, axis=1)
-        frame.columns = both[0].columns
-        rows = frame if named else frame.to_numpy()
-        if hasattr(model, "predict_proba"):
-            return np.asarray(model.predict_proba(rows))
-        if hasattr(model, "decision_function"):
-            return np.asarray(model.decision_function(rows))
-        return np.asarray(model.predict(rows), dtype=float)
 
-    with _numpy_seed_kept():
-        masker = shap.maskers.Independent(table[others], max_samples=N_BACKGROUND)
-        explain = shap.explainers.Permutation(ask, masker, seed=random_state)
-        budget = N_PERMUTATIONS * (2 * table.shape[1] + 1)
-        raw = explain(table[:n_rows], max_evals=budget, silent=True).values
-    return _of_predicted(raw, model, X)
+def _asker(model: Any, *, named: bool) -> Callable[[pd.DataFrame], np.ndarray]:
+    """Return what to explain as a function of a table: probabilities, else margins, else the prediction."""
+    names = ("predict_proba", "decision_function", "predict")
+    function = next(getattr(model, name) for name in names if hasattr(model, name))
+    return lambda table: np.asarray(function(table if named else table.to_numpy()), dtype=float)
 
 
 def _of_predicted(raw: Any, model: Any, X: Any) -> np.ndarray:
