@@ -45,8 +45,8 @@ class Marginalizer:
     --------
     >>> table = pd.DataFrame({"size": [1.0, 3.0], "count": [1, 1], "kind": ["a", "a"]})
     >>> space = FeatureSpace.from_groups(None, table.columns)
-    >>> Marginalizer(space, table, strategy="constant").rows_.iloc[0].tolist()
-    [2.0, 1, 'a']
+    >>> Marginalizer(space, table, strategy="constant").rows_.to_dict("list")
+    {'size': [2.0], 'count': [1], 'kind': ['a']}
     """
 
     def __init__(

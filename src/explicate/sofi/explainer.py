@@ -1,0 +1,521 @@
+"""SOFIExplainer: from a fitted model and its training data to explanations."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explicate.core.encoding import feature_groups_from_encoder
+from explicate.core.features import FeatureSpace
+from explicate.core.parallel import parallel_map
+from explicate.core.validation import align_columns, check_choice, check_number, shorten_list
+from explicate.reliability import infer_task
+from explicate.sofi.climbing import ClimbingResult
+from explicate.sofi.explanation import SOFIExplanation
+from explicate.sofi.marginalization import Marginalizer
+from explicate.sofi.objective import Objective
+from explicate.sofi.response import QueryResponse, adapt_model
+from explicate.sofi.search import Budget, Found, find_ranking
+
+PATHS = (
+    "fit a Pipeline that carries the encoder, pass the fitted encoder as encoder=, or pass encoded data with "
+    "feature_groups="
+)
+
+
+class SOFIExplainer:
+    """
+    Rank features so that marginalising them in order degrades the model's response the fastest.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with ``predict`` (and ``predict_proba`` for classification); a Pipeline that carries its encoder is
+        the recommended form.
+    X_train : DataFrame, Series or array of shape (n_train, n_columns)
+        Only source of marginalisation values; dtypes decide the statistics.
+    encoder : transformer, optional
+        Fitted; applied after every perturbation.
+    feature_groups : mapping or "auto", optional
+        Feature -> encoded columns, for data that is encoded already; "auto" reads it off `encoder`, which is then not
+        applied. Columns left out become features of their own.
+    task : {"auto", "classification", "regression"}, default "auto"
+    predict_fn, proba_fn : callable, optional
+        Estimates, or class probabilities, of an estimator outside scikit-learn's interface.
+    marginalization : {"background", "constant"}, default "background"
+    numeric_strategy : {"mean", "median", "mode"}, default "mean"
+    integer_strategy : {"mode", "median", "mean"}, default "mode"
+    categorical_strategy : {"mode"}, default "mode"
+    n_background : int, default 25
+        Training rows averaged over.
+    initialization : {"greedy", "random"} or sequence, default "greedy"
+        Where hill climbing starts.
+    max_iterations : int, default 200
+    patience : int, optional
+    n_restarts : int, default 0
+    accept_equal : bool, default False
+    chunk_size : int, default 20000
+        Rows in one query at most.
+    random_state : int, Generator or None
+        Seed of the background rows, swaps and restarts; ``None`` draws one, which repeated calls share.
+    verbose : bool, default True
+        Whether progress bars are drawn (in a terminal).
+    search : {"auto", "exact", "hill_climbing"}, default "auto"
+        "exact" proves the optimum; "auto" does so when it fits the two limits below, else climbs, then descends by
+        adjacent swaps and exact windows; "hill_climbing" is the published search.
+    max_exact_seconds : float, default 30
+        Predicted seconds an exact search may take.
+    max_memory : float, default 2e9
+        Bytes its tables may take.
+    compile_trees : bool, default True
+        Whether responses of tree ensembles are read off the trees instead of queried.
+    n_jobs : int, optional
+        As in joblib, for local explanations; results do not depend on it.
+
+    Attributes
+    ----------
+    feature_names_ : list
+        Logical features.
+    space_ : FeatureSpace
+    marginalizer_ : Marginalizer
+
+    References
+    ----------
+    Grau and Nápoles (2024), Sparseness-Optimized Feature Importance, xAI 2024, doi:10.1007/978-3-031-63797-1_20.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> explanation = SOFIExplainer(model, X, random_state=0, verbose=False).explain(X.head(20))
+    >>> explanation.is_optimal, explanation.top(2)
+    (True, ['petal width (cm)', 'petal length (cm)'])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X_train: Any,
+        encoder: Any = None,
+        feature_groups: Mapping[Any, Sequence[Any]] | str | None = None,
+        task: str = "auto",
+        predict_fn: Callable[[Any], Any] | None = None,
+        proba_fn: Callable[[Any], Any] | None = None,
+        marginalization: str = "background",
+        numeric_strategy: str = "mean",
+        integer_strategy: str = "mode",
+        categorical_strategy: str = "mode",
+        n_background: int = 25,
+        initialization: str | Sequence[Any] = "greedy",
+        max_iterations: int = 200,
+        patience: int | None = None,
+        n_restarts: int = 0,
+        accept_equal: bool = False,
+        chunk_size: int = 20000,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = True,
+        *,
+        search: str = "auto",
+        max_exact_seconds: float = 30.0,
+        max_memory: float = 2e9,
+        compile_trees: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        check_choice("task", task, ["auto", "classification", "regression"])
+        check_choice("search", search, ["auto", "exact", "hill_climbing"])
+        check_number("chunk_size", chunk_size, low=1, integer=True)
+        check_number("max_exact_seconds", max_exact_seconds, low=0)
+        check_number("max_memory", max_memory, low=0)
+        self._seed = _fixed_seed(random_state)
+        self._as_array = not isinstance(X_train, pd.DataFrame | pd.Series)
+        self._train = _as_table(X_train)
+        if self._train.empty:
+            raise ValueError(f"X_train has shape {self._train.shape}; give at least one row and one column.")
+        align_columns(self._train, list(dict.fromkeys(self._train.columns)), what="X_train")
+        known = predict_fn is not None or proba_fn is not None
+        _check_fitted(model, known)
+        self.task = task if task != "auto" or not known else _task_of_callables(model, proba_fn)
+        self.task = infer_task(model, self.task)
+        classification = self.task == "classification"
+        if classification and proba_fn is None and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"{type(model).__name__} has no predict_proba; give proba_fn, or a classifier with probabilities."
+            )
+        if isinstance(feature_groups, str):
+            check_choice("feature_groups", feature_groups, ["auto"])
+            if encoder is None:
+                raise ValueError("feature_groups='auto' reads the groups off encoder, which is None; pass the encoder.")
+            names = feature_groups_from_encoder(encoder)
+            feature_groups, encoder = _present(names, self._train.columns), None
+        self.space_ = FeatureSpace.from_groups(feature_groups, list(self._train.columns))
+        self.marginalizer_ = Marginalizer(
+            self.space_,
+            self._train,
+            marginalization,
+            numeric_strategy,
+            integer_strategy,
+            categorical_strategy,
+            n_background,
+            self._seed,
+        )
+        self._model, self._encoder = model, encoder
+        self._adapter = adapt_model(
+            model,
+            classification=classification,
+            encoder=encoder,
+            predict_fn=predict_fn,
+            proba_fn=proba_fn,
+            as_array=self._as_array,
+        )
+        self._compile = compile_trees and not known
+        self._chunk, self._verbose, self._n_jobs = chunk_size, verbose, n_jobs
+        self._search, self._initialization = search, initialization
+        self._budget = Budget(max_iterations, patience, n_restarts, accept_equal, max_exact_seconds, max_memory)
+        self._starting_order(initialization)
+        self._try_the_model()
+
+    @property
+    def feature_names_(self) -> list[Any]:
+        """Logical features, in order."""
+        return list(self.space_.names)
+
+    def feature_map(self) -> pd.DataFrame:
+        """Return one row per feature: ``feature``, ``n_columns``, ``columns``."""
+        return self.space_.to_frame()
+
+    def marginalization_values(self) -> pd.DataFrame:
+        """Return ``feature``, ``column``, ``value``: the statistic that replaces each column (constant variant)."""
+        if self.marginalizer_.strategy == "background":
+            return pd.DataFrame({"feature": [], "column": [], "value": []})
+        row = self.marginalizer_.rows_.iloc[0]
+        listed = [
+            {"feature": name, "column": self.space_.columns[k], "value": row.iloc[k]}
+            for name, group in zip(self.space_.names, self.space_.members, strict=True)
+            for k in group
+        ]
+        return pd.DataFrame(listed)
+
+    def explain(
+        self,
+        X: Any,
+        mode: str = "global",
+        initialization: str | Sequence[Any] | None = None,
+        max_iterations: int | None = None,
+        patience: int | None = None,
+        n_restarts: int | None = None,
+        random_state: int | np.random.Generator | None = None,
+        search: str | None = None,
+    ) -> Any:
+        """
+        Search the ranking of a data set, or of each instance.
+
+        Parameters
+        ----------
+        X : DataFrame, Series or array
+            Instances in the space of the training data; columns are matched by name.
+        mode : {"global", "local"}, default "global"
+            One ranking for the mean response of all instances, or one per instance.
+        initialization, max_iterations, patience, n_restarts, random_state, search
+            Override the constructor's for this call; ``None`` keeps them.
+
+        Returns
+        -------
+        SOFIExplanation, or list of SOFIExplanation
+            A list when several instances are explained locally.
+
+        Raises
+        ------
+        ValueError
+            For columns that do not match, no rows, a bad option, or an exact search that is too large.
+        """
+        check_choice("mode", mode, ["global", "local"])
+        table = self._table(X)
+        given = {"max_iterations": max_iterations, "patience": patience, "n_restarts": n_restarts}
+        own = self._budget.__dict__
+        budget = Budget(**{**own, **{name: value for name, value in given.items() if value is not None}})
+        start = self._starting_order(self._initialization if initialization is None else initialization)
+        seed = self._seed if random_state is None else _fixed_seed(random_state)
+        keywords = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
+        response, kind = self._response(table)
+        if mode == "global":
+            return self._warned(self._explain_one(response, kind, table, mode="global", **keywords))
+        rows = list(range(len(table)))
+        explanations = parallel_map(
+            self._explain_row,
+            rows,
+            n_jobs=self._n_jobs,
+            progress="local explanations" if self._verbose and len(rows) > 1 else None,
+            table=table,
+            compiled=response if kind == "compiled trees" else None,
+            keywords=keywords,
+        )
+        for one in explanations:
+            self._warned(one)
+        return explanations[0] if len(explanations) == 1 else explanations
+
+    def score_ranking(self, ranking: Sequence[Any], X: Any) -> SOFIExplanation:
+        """
+        Score a ranking made elsewhere under the same protocol and on the same scale.
+
+        Parameters
+        ----------
+        ranking : sequence
+            Every feature once, by name or by position.
+        X : DataFrame, Series or array
+
+        Returns
+        -------
+        SOFIExplanation
+        """
+        order = self.space_.positions(ranking)
+        table = self._table(X)
+        response, kind = self._response(table)
+        started = time.perf_counter()
+        objective = Objective(response)
+        best = objective.evaluate(order)
+        found = Found(best, "none", "", False, ClimbingResult(best))
+        return self._explanation(found, objective, kind, len(table), "global", None, started)
+
+    def response(self, X: Any) -> Any:
+        """
+        Return the response of instances to sets of marginalised features: what the search works on.
+
+        Parameters
+        ----------
+        X : DataFrame, Series or array
+
+        Returns
+        -------
+        callable
+            Takes booleans of shape (n_sets, n_features); returns the mean response of each set, shape (n_sets,).
+        """
+        return self._response(self._table(X))[0]
+
+    def _explain_row(
+        self, row: int, *, table: pd.DataFrame, compiled: Any, keywords: dict[str, Any]
+    ) -> SOFIExplanation:
+        one = table.iloc[row : row + 1]
+        response = self._queries(one) if compiled is None else compiled.only(row)
+        kind = "model queries" if compiled is None else "compiled trees"
+        return self._explain_one(response, kind, one, mode="local", **keywords)
+
+    def _explain_one(
+        self,
+        response: Any,
+        kind: str,
+        table: pd.DataFrame,
+        *,
+        mode: str,
+        start: Callable[[Objective, np.random.Generator], list[int]],
+        search: str,
+        budget: Budget,
+        seed: Any,
+    ) -> SOFIExplanation:
+        started = time.perf_counter()
+        found, objective = find_ranking(
+            response, start, search=search, budget=budget, seed=seed, verbose=self._verbose and mode == "global"
+        )
+        label = table.index[0] if mode == "local" else None
+        return self._explanation(found, objective, kind, len(table), mode, label, started)
+
+    def _explanation(
+        self, found: Found, objective: Objective, kind: str, n_rows: int, mode: str, label: Any, started: float
+    ) -> SOFIExplanation:
+        high, low = objective.anchors
+        return SOFIExplanation(
+            feature_names=self.space_.names,
+            order=found.best.order,
+            morf_scores_raw=found.best.morf,
+            lerf_scores_raw=found.best.lerf,
+            ds_raw=found.best.ds,
+            task=self.task,
+            mode=mode,
+            anchor_high=high,
+            anchor_low=low,
+            raw_baseline=objective.baseline,
+            is_optimal=found.is_optimal,
+            search=found.search,
+            search_reason=found.reason,
+            history=found.climb.history,
+            instance_index=label,
+            n_instances=n_rows,
+            n_iterations=found.climb.n_iterations,
+            n_restarts_used=found.climb.n_restarts_used,
+            n_evaluations=objective.n_evaluations,
+            n_model_calls=objective.n_batches,
+            n_sets=objective.n_sets,
+            seconds=time.perf_counter() - started,
+            response=kind,
+        )
+
+    def _response(self, table: pd.DataFrame) -> tuple[Any, str]:
+        """Compile the trees where that reproduces the model; else query it."""
+        if self._compile:
+            from explicate.core.encoding import split_model
+            from explicate.core.tree_readers import is_tree_ensemble
+
+            if is_tree_ensemble(split_model(self._model)[1]):
+                from explicate.sofi.mixtures import NotCompilableError, compile_response
+
+                try:
+                    compiled = compile_response(
+                        self._model,
+                        table,
+                        self.marginalizer_.rows_,
+                        self.space_.members,
+                        regression=self.task == "regression",
+                        encoder=self._encoder,
+                        query=self._adapter.output,
+                    )
+                    return compiled, "compiled trees"
+                except NotCompilableError as error:
+                    warnings.warn(
+                        f"responses are queried from the model, since its trees were not compiled: {error}. Set "
+                        "compile_trees=False to silence this.",
+                        UserWarning,
+                        stacklevel=3,
+                    )
+                    self._compile = False
+        return self._queries(table), "model queries"
+
+    def _queries(self, table: pd.DataFrame) -> QueryResponse:
+        return QueryResponse(self._adapter, self.space_, table, self.marginalizer_.rows_, self._chunk)
+
+    def _table(self, X: Any) -> pd.DataFrame:
+        """Bring instances to the columns and dtypes of the training data."""
+        train = self._train
+        if isinstance(X, pd.DataFrame):
+            table = align_columns(X, list(train.columns))
+        elif isinstance(X, pd.Series):
+            table = align_columns(X.to_frame().T.infer_objects(), list(train.columns))
+        else:
+            table = _as_table(X, width=train.shape[1])
+            table.columns = train.columns
+        if table.empty:
+            raise ValueError("X has no rows; give at least one instance.")
+        converted = {}
+        for position, dtype in enumerate(train.dtypes):
+            column = table.iloc[:, position]
+            if column.dtype == dtype:
+                continue
+            name = train.columns[position]
+            try:
+                cast = _cast(column, dtype, name)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"column {name!r} of X has dtype {column.dtype}, which does not fit {dtype} of X_train ({error}); "
+                    "convert it."
+                ) from error
+            converted[name] = cast
+        if not converted:
+            return table
+        return pd.concat([converted.get(name, table[name]) for name in table.columns], axis=1, keys=table.columns)
+
+    def _starting_order(self, initialization: Any) -> Callable[[Objective, np.random.Generator], list[int]]:
+        if isinstance(initialization, str):
+            check_choice("initialization", initialization, ["greedy", "random"])
+            if initialization == "greedy":
+                return lambda objective, generator: objective.greedy_order()
+            return lambda objective, generator: generator.permutation(objective.n_features).tolist()
+        order = self.space_.positions(initialization)
+        return lambda objective, generator: order
+
+    def _try_the_model(self) -> None:
+        """Fail early, and name the ways to declare an encoding."""
+        try:
+            self._adapter.output(self._train.head(2))
+        except Exception as error:
+            raise ValueError(
+                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {error}); {PATHS}."
+            ) from error
+
+    def _warned(self, explanation: SOFIExplanation) -> SOFIExplanation:
+        high, low = explanation.anchor_high, explanation.anchor_low
+        if high - low <= 0:
+            warnings.warn(
+                "the response never falls when features are marginalised, so the degradation score says nothing: "
+                "explain instances the model handles well, or raise n_background.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif explanation.raw_baseline is not None and high > explanation.raw_baseline:
+            warnings.warn(
+                f"marginalising features raised the response to {high:.4g}, above the unperturbed "
+                f"{explanation.raw_baseline:.4g}, and the reported scale was widened to it: marginalised rows look more "
+                "typical to the model than the instances; use marginalization='background' with a larger n_background.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return explanation
+
+
+def _fixed_seed(random_state: Any) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_number("random_state", random_state, low=0, integer=True))
+
+
+def _as_table(X: Any, width: int | None = None) -> pd.DataFrame:
+    if isinstance(X, pd.DataFrame):
+        return X
+    if isinstance(X, pd.Series):
+        return X.to_frame()
+    values = np.asarray(X)
+    if values.ndim == 1 and width is not None:
+        values = values[None, :]
+    if values.ndim != 2 or (width is not None and values.shape[1] != width):
+        raise ValueError(f"X has shape {values.shape}; give rows of {width or 'several'} columns.")
+    return pd.DataFrame(values, columns=[f"f{k}" for k in range(values.shape[1])])
+
+
+def _cast(column: pd.Series, dtype: Any, name: Any) -> pd.Series:
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column.astype(pd.CategoricalDtype([*dtype.categories, *_unseen(column, dtype)], dtype.ordered))
+    if pd.api.types.is_integer_dtype(dtype) and pd.api.types.is_float_dtype(column):
+        if column.isna().any() or (column % 1 != 0).any():
+            return column  # training had whole numbers only; what is explained keeps its value
+        return column.astype(dtype)
+    return column.astype(dtype)
+
+
+def _unseen(column: pd.Series, dtype: pd.CategoricalDtype) -> list[Any]:
+    return [value for value in column.dropna().unique() if value not in dtype.categories]
+
+
+def _present(groups: Mapping[Any, Sequence[Any]], columns: pd.Index) -> dict[Any, list[Any]]:
+    """Match the encoder's output names with the columns of encoded data (arrays have positions only)."""
+    names = [name for group in groups.values() for name in group]
+    if set(names) <= set(columns):
+        return {feature: list(group) for feature, group in groups.items()}
+    if len(names) != len(columns):
+        raise ValueError(
+            f"feature_groups='auto': encoder makes {len(names)} columns ({shorten_list(names)}), X_train has {len(columns)}."
+        )
+    raise ValueError(
+        f"feature_groups='auto': X_train lacks columns the encoder names, such as {shorten_list(set(names) - set(columns))};"
+        " keep the names with encoder.set_output(transform='pandas')."
+    )
+
+
+def _check_fitted(model: Any, callables: bool) -> None:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    if isinstance(model, BaseEstimator) and not callables:
+        check_is_fitted(model)
+
+
+def _task_of_callables(model: Any, proba_fn: Any) -> str:
+    try:
+        return infer_task(model)
+    except ValueError:
+        return "classification" if proba_fn is not None else "regression"
