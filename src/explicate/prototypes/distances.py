@@ -130,15 +130,12 @@ class TreeDistance(Distance):
 
     def within(self, codes: np.ndarray) -> Neighbourhood:
         """Return the similarities among encoded rows, read off the rows listed per leaf."""
-        # Leaves are renumbered so that the index is as long as the leaves in use, not as the ensemble.
-        present, compact = np.unique(codes, return_inverse=True)
-        compact = np.ascontiguousarray(compact.reshape(codes.shape), dtype=np.int32)
-        starts, members = kernels.invert(compact, len(present))
+        starts, members = kernels.invert(codes, self.trees.n_nodes)
         return Neighbourhood(
             len(codes),
             self.total,
-            kernels.shared_weight_sums(compact, starts, self.weight),
-            lambda row: kernels.shared_weight(compact[row], starts, members, self.weight, len(codes)),
+            kernels.shared_weight_sums(codes, starts, self.weight),
+            lambda row: kernels.shared_weight(codes[row], starts, members, self.weight, len(codes)),
         )
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ def plot_prototypes(
         ax.scatter(
             x.ravel(),
             y.ravel(),
-            s=4 + 170 * importance[:, shown].ravel(),
+            s=1 + 170 * importance[:, shown].ravel(),
             c=np.where(important.ravel(), PALETTE[1], "#B8B8B8"),
             linewidths=0,
         )
@@ -89,7 +89,13 @@ def plot_frequency(frequencies: Mapping[str, pd.Series], *, max_features: int = 
     ax.hlines(y, shown.min(axis=1), shown.max(axis=1), color="#B8B8B8", linewidth=2, zorder=1)
     for k, name in enumerate(table.columns):
         ax.scatter(
-            shown[:, k], y, s=44 - 12 * k, color=PALETTE[k], marker="osD^v"[k % 5], label=str(name), zorder=2 + k
+            shown[:, k],
+            y,
+            s=max(90 - 50 * k, 16),
+            color=PALETTE[k],
+            marker="osD^v"[k % 5],
+            label=str(name),
+            zorder=2 + k,
         )
     ax.set_yticks(y, short_labels(table.index))
     ax.set_ylim(len(table) - 0.4, -0.6)

@@ -353,7 +353,7 @@ def _band_names(edges: np.ndarray) -> np.ndarray:
     """Name the bands so that their names sort as they do."""
     if len(edges) == 0:
         return np.array(["1: all"], dtype=object)
-    texts = [f"{edge:.6g}" for edge in edges]
+    texts = [f"{edge:.4g}" for edge in edges]
     middle = [f"({low}, {high}]" for low, high in itertools.pairwise(texts)]
     width = len(str(len(edges) + 1))
     return np.array(
