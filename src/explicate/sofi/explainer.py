@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -245,7 +246,9 @@ class SOFIExplainer:
         keywords = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
         response, kind = self._response(table)
         if mode == "global":
-            return self._warned(self._explain_one(response, kind, table, mode="global", **keywords))
+            explanation = self._explain_one(response, kind, table, mode="global", **keywords)
+            _warn_of_scale([explanation])
+            return explanation
         rows = list(range(len(table)))
         explanations = parallel_map(
             self._explain_row,
@@ -256,8 +259,7 @@ class SOFIExplainer:
             compiled=response if kind == "compiled trees" else None,
             keywords=keywords,
         )
-        for one in explanations:
-            self._warned(one)
+        _warn_of_scale(explanations)
         return explanations[0] if len(explanations) == 1 else explanations
 
     def score_ranking(self, ranking: Sequence[Any], X: Any) -> SOFIExplanation:
@@ -281,7 +283,14 @@ class SOFIExplainer:
         objective = Objective(response)
         best = objective.evaluate(order)
         found = Found(best, "none", "", False, ClimbingResult(best))
-        return self._explanation(found, objective, kind, len(table), "global", None, started)
+        return self._explanation(found, objective, kind, table, "global", started)
+
+    def redrawn(self, seed: int) -> SOFIExplainer:
+        """Return a twin whose background rows and searches start from another seed."""
+        twin = copy.copy(self)
+        twin._seed, twin._verbose = seed, False
+        twin.marginalizer_ = self.marginalizer_.redrawn(self._train, seed)
+        return twin
 
     def response(self, X: Any) -> Any:
         """
@@ -322,11 +331,10 @@ class SOFIExplainer:
         found, objective = find_ranking(
             response, start, search=search, budget=budget, seed=seed, verbose=self._verbose and mode == "global"
         )
-        label = table.index[0] if mode == "local" else None
-        return self._explanation(found, objective, kind, len(table), mode, label, started)
+        return self._explanation(found, objective, kind, table, mode, started)
 
     def _explanation(
-        self, found: Found, objective: Objective, kind: str, n_rows: int, mode: str, label: Any, started: float
+        self, found: Found, objective: Objective, kind: str, table: pd.DataFrame, mode: str, started: float
     ) -> SOFIExplanation:
         high, low = objective.anchors
         return SOFIExplanation(
@@ -344,8 +352,8 @@ class SOFIExplainer:
             search=found.search,
             search_reason=found.reason,
             history=found.climb.history,
-            instance_index=label,
-            n_instances=n_rows,
+            instance_index=table.index[0] if mode == "local" else None,
+            n_instances=len(table),
             n_iterations=found.climb.n_iterations,
             n_restarts_used=found.climb.n_restarts_used,
             n_evaluations=objective.n_evaluations,
@@ -353,6 +361,8 @@ class SOFIExplainer:
             n_sets=objective.n_sets,
             seconds=time.perf_counter() - started,
             response=kind,
+            single_drops=objective.single_feature_drops(),
+            source=(self, table),
         )
 
     def _response(self, table: pd.DataFrame) -> tuple[Any, str]:
@@ -436,24 +446,29 @@ class SOFIExplainer:
                 f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {error}); {PATHS}."
             ) from error
 
-    def _warned(self, explanation: SOFIExplanation) -> SOFIExplanation:
-        high, low = explanation.anchor_high, explanation.anchor_low
-        if high - low <= 0:
-            warnings.warn(
-                "the response never falls when features are marginalised, so the degradation score says nothing: "
-                "explain instances the model handles well, or raise n_background.",
-                UserWarning,
-                stacklevel=3,
-            )
-        elif explanation.raw_baseline is not None and high > explanation.raw_baseline:
-            warnings.warn(
-                f"marginalising features raised the response to {high:.4g}, above the unperturbed "
-                f"{explanation.raw_baseline:.4g}, and the reported scale was widened to it: marginalised rows look more "
-                "typical to the model than the instances; use marginalization='background' with a larger n_background.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return explanation
+
+def _warn_of_scale(explanations: list[SOFIExplanation]) -> None:
+    """Warn, once a call, of responses that never fall or that climb above the unperturbed one."""
+    of = "" if len(explanations) == 1 else f" for {{}} of {len(explanations)} instances"
+    flat = [one for one in explanations if one.anchor_high <= one.anchor_low]
+    if flat:
+        warnings.warn(
+            f"the response never falls when features are marginalised{of.format(len(flat))}, so the degradation score "
+            "says nothing there: explain instances the model handles well, or raise n_background.",
+            UserWarning,
+            stacklevel=3,
+        )
+    climbing = [one for one in explanations if one not in flat and one.anchor_high > (one.raw_baseline or 0.0)]
+    if climbing:
+        worst = max(climbing, key=lambda one: one.anchor_high - (one.raw_baseline or 0.0))
+        warnings.warn(
+            f"marginalising features raised the response above the unperturbed one{of.format(len(climbing))} (at most "
+            f"from {worst.raw_baseline:.4g} to {worst.anchor_high:.4g}), and the reported scale was widened to it: "
+            "marginalised rows look more typical to the model; use marginalization='background' with a larger "
+            "n_background.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _fixed_seed(random_state: Any) -> int:

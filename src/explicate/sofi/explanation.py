@@ -14,6 +14,8 @@ from explicate.sofi.objective import curve_auc, noise_onset
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from explicate.sofi.stability import Stability
+
 
 @dataclass(frozen=True, eq=False)
 class SOFIExplanation:
@@ -55,7 +57,15 @@ class SOFIExplanation:
         Where responses came from.
     noise_tolerance : float
         Rise of the reported MoRF curve that counts as noise.
+    single_drops : ndarray of shape (n_features,), dtype float64
+        Raw fall of the response when each feature vanishes alone, in table order.
+    source : tuple or None
+        Explainer and instances, for `stability`; not part of a pickle.
     """
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the model and the data."""
+        return {**self.__dict__, "source": None}
 
     feature_names: tuple[Any, ...]
     order: list[int]
@@ -81,6 +91,8 @@ class SOFIExplanation:
     seconds: float = 0.0
     response: str = "model queries"
     noise_tolerance: float = 0.02
+    single_drops: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    source: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         """Show task, mode, score and the leading features."""
@@ -169,6 +181,44 @@ class SOFIExplanation:
         return float(fallen[0] / len(self.order)) if len(fallen) else 1.0
 
     @property
+    def modularity_gap(self) -> float:
+        """
+        How far the response is from a sum of single features, following the ranking (0: additive).
+
+        Mean over the top sets T_1 … T_n of |R(T_k) − (R(∅) − Σ_{i in T_k} drop_i)| over the span, drop_i being what
+        feature i costs alone. Above 1, features mask each other more than they add up.
+        """
+        expected = self.morf_scores_raw[0] - np.cumsum(self.single_drops[self.order])
+        return float(np.abs(np.asarray(self.morf_scores_raw[1:]) - expected).mean() / self.span)
+
+    def stability(self, n_draws: int = 20, top_k: int = 3, random_state: int = 0) -> Stability:
+        """
+        Repeat the explanation over re-drawn background rows and bootstrapped instances.
+
+        Parameters
+        ----------
+        n_draws : int, default 20
+        top_k : int, default 3
+            Features that count as leading.
+        random_state : int, default 0
+
+        Returns
+        -------
+        Stability
+
+        Raises
+        ------
+        ValueError
+            For an explanation read from a file, which no longer knows its model.
+        """
+        from explicate.sofi.stability import repeat_explanation
+
+        if self.source is None:
+            raise ValueError("this explanation does not know its model any more; call explain again, then stability.")
+        explainer, table = self.source
+        return repeat_explanation(explainer, table, self, n_draws=n_draws, top_k=top_k, random_state=random_state)
+
+    @property
     def statistics(self) -> dict[str, Any]:
         """Every figure of the run."""
         return {
@@ -186,6 +236,7 @@ class SOFIExplanation:
             "noise_onset": self.noise_onset,
             "n_noise_features": len(self.noise_features),
             "sparsity": self.sparsity,
+            "modularity_gap": self.modularity_gap,
             "is_optimal": self.is_optimal,
             "search": self.search,
             "n_iterations": self.n_iterations,
@@ -205,6 +256,7 @@ class SOFIExplanation:
             "auc_lerf": self.auc_lerf,
             "noise_onset": float(len(self.order) if self.noise_onset is None else self.noise_onset),
             "sparsity": self.sparsity,
+            "modularity_gap": self.modularity_gap,
             "is_optimal": float(self.is_optimal),
             "queries": float(self.n_sets),
             "seconds": self.seconds,
@@ -256,6 +308,18 @@ class SOFIExplanation:
                 "importance": self.importances.to_numpy(),
             }
         ).astype({"feature": "str"})
+
+    def curves(self) -> pd.DataFrame:
+        """Return one row per step: features marginalised, reported and raw curves."""
+        return pd.DataFrame(
+            {
+                "marginalised": np.arange(len(self.order) + 1),
+                "morf": self.morf_scores,
+                "lerf": self.lerf_scores,
+                "morf_raw": self.morf_scores_raw,
+                "lerf_raw": self.lerf_scores_raw,
+            }
+        )
 
     def plot(self, **keywords: Any) -> Axes:
         """Draw both curves and the area between them; see `explicate.sofi.plotting.plot_explanation`."""

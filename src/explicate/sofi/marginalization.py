@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -66,17 +67,29 @@ class Marginalizer:
         check_choice("categorical_strategy", categorical_strategy, ["mode"])
         check_number("n_background", n_background, low=1, integer=True)
         self.strategy = strategy
+        self.n_background = n_background
         if strategy == "background":
-            size = min(n_background, len(X_train))
-            drawn = np.random.default_rng(random_state).choice(len(X_train), size=size, replace=False)
-            self.rows_ = X_train.iloc[np.sort(drawn)]
+            self.rows_ = _draw_rows(X_train, n_background, random_state)
         else:
             self.rows_ = _statistics(space, X_train, numeric_strategy, integer_strategy)
+
+    def redrawn(self, X_train: pd.DataFrame, seed: int) -> Marginalizer:
+        """Return a twin with other background rows (statistics stay as they are)."""
+        twin = copy.copy(self)
+        if self.strategy == "background":
+            twin.rows_ = _draw_rows(X_train, self.n_background, seed)
+        return twin
 
     @property
     def n_replicas(self) -> int:
         """Number of rows a marginalised instance is replaced with."""
         return len(self.rows_)
+
+
+def _draw_rows(X_train: pd.DataFrame, n_background: int, seed: Any) -> pd.DataFrame:
+    size = min(n_background, len(X_train))
+    drawn = np.random.default_rng(seed).choice(len(X_train), size=size, replace=False)
+    return X_train.iloc[np.sort(drawn)]
 
 
 def _statistics(space: FeatureSpace, X: pd.DataFrame, numeric: str, integer: str) -> pd.DataFrame:

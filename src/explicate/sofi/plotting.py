@@ -116,7 +116,9 @@ def plot_explanation(
     ax.set_title(title if title is not None else f"{explanation.mode} explanation", loc="left")
     if annotate_ds:
         proved = ", proved optimal" if explanation.is_optimal else ""
-        ax.text(0.98, 0.96, f"DS = {explanation.ds:.3f}{proved}", transform=ax.transAxes, ha="right", va="top", color=INK)
+        ax.text(
+            0.98, 0.96, f"DS = {explanation.ds:.3f}{proved}", transform=ax.transAxes, ha="right", va="top", color=INK
+        )
     if legend:
         handles, names = ax.get_legend_handles_labels()
         if alone:
@@ -132,8 +134,12 @@ def _feature_ticks(ax: Axes, explanation: SOFIExplanation) -> None:
     stride = max(1, -(-n // 24))
     shown = np.arange(0, n, stride)
     labels = short_labels((explanation.ranking[i] for i in shown), width=18)
-    ax.set_xticks(shown + 1, labels, rotation=45 if n > 3 else 0, ha="right" if n > 3 else "center", rotation_mode="anchor")
-    ax.set_xlabel("features marginalised, most relevant first (MoRF)" + (f"; every {stride}th named" if stride > 1 else ""))
+    ax.set_xticks(
+        shown + 1, labels, rotation=45 if n > 3 else 0, ha="right" if n > 3 else "center", rotation_mode="anchor"
+    )
+    ax.set_xlabel(
+        "features marginalised, most relevant first (MoRF)" + (f"; every {stride}th named" if stride > 1 else "")
+    )
 
 
 def plot_explanation_grid(

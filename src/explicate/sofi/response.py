@@ -143,7 +143,9 @@ class QueryResponse:
         self._chunk = chunk_size
         self.n_queries = 0
         self.n_queried_rows = 0
-        answers = self._ask(np.arange(self.n_rows), np.arange(self.n_rows), np.zeros((self.n_rows, 1), dtype=bool), True)
+        answers = self._ask(
+            np.arange(self.n_rows), np.arange(self.n_rows), np.zeros((self.n_rows, 1), dtype=bool), True
+        )
         self._target = np.argmax(answers, axis=1) if adapter.classification else answers
 
     def __call__(self, sets: np.ndarray) -> np.ndarray:
