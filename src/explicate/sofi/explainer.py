@@ -442,8 +442,9 @@ class SOFIExplainer:
         try:
             self._adapter.output(self._train.head(2))
         except Exception as error:
+            reason = " ".join(str(error).split())
             raise ValueError(
-                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {error}); {PATHS}."
+                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {reason}); {PATHS}."
             ) from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,9 +115,8 @@ def plot_explanation(
     ax.set_title(title if title is not None else f"{explanation.mode} explanation", loc="left")
     if annotate_ds:
         proved = ", proved optimal" if explanation.is_optimal else ""
-        ax.text(
-            0.98, 0.96, f"DS = {explanation.ds:.3f}{proved}", transform=ax.transAxes, ha="right", va="top", color=INK
-        )
+        note = ax.text(0.98, 0.96, f"DS = {explanation.ds:.3f}{proved}", transform=ax.transAxes, color=INK)
+        note.set(ha="right", va="top", bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 2})
     if legend:
         handles, names = ax.get_legend_handles_labels()
         if alone:
@@ -138,7 +136,7 @@ def _feature_ticks(ax: Axes, explanation: SOFIExplanation) -> None:
         shown + 1, labels, rotation=45 if n > 3 else 0, ha="right" if n > 3 else "center", rotation_mode="anchor"
     )
     ax.set_xlabel(
-        "features marginalised, most relevant first (MoRF)" + (f"; every {stride}th named" if stride > 1 else "")
+        "features marginalised, most relevant first (MoRF)" + (f"; one in {stride} named" if stride > 1 else "")
     )
 
 
@@ -203,11 +201,15 @@ def plot_ranks(ranks: pd.DataFrame, max_features: int = 25) -> Figure:
     -------
     matplotlib.figure.Figure
     """
-    shown: Sequence[Any] = ranks.head(max_features)
+    shown: Any = ranks.head(max_features)
     figure, ax = new_figure(6.6, 1.2 + 0.28 * len(shown))
     rows = np.arange(len(shown))
     ax.hlines(
-        rows, shown["mean_rank"] - shown["std_rank"], shown["mean_rank"] + shown["std_rank"], color=QUIET, linewidth=1.5
+        rows,
+        np.maximum(shown["mean_rank"] - shown["std_rank"], 1.0),
+        shown["mean_rank"] + shown["std_rank"],
+        color=QUIET,
+        linewidth=1.5,
     )
     ax.scatter(shown["mean_rank"], rows, color=PALETTE[0], s=30, zorder=3)
     ax.set_yticks(rows, short_labels(shown["feature"]))
