@@ -191,6 +191,26 @@ def draw(table: pd.DataFrame, trials: pd.DataFrame, ablation: pd.DataFrame, fold
     plot_frequency(frequencies).savefig(folder / "prototypes_frequency.png", dpi=110)
 
 
+def worked(folder: Path) -> None:
+    """Print one diabetes test row, its nearest prototype under each objective, and the alike parts."""
+    train, test, _ = split(*read("diabetes", folder), 42)
+    forest = RandomForestClassifier(100, random_state=42).fit(*train)
+    attributions, own = shap_attributions(forest, train[0]), shap_attributions(forest, test[0])
+    names = list(train[0].columns)
+    print(f"\nOne row of diabetes (SM-A, m = 10, β = 1) and its prototypes\n\n| | {' | '.join(names)} |")
+    print("|---" * (len(names) + 1) + "|")
+    row = 3
+    print(f"| instance | {' | '.join(f'{value:g}' for value in test[0].iloc[row])} |")
+    for role in ROLES:
+        selector = SubmodularAdaptive(forest, 10, beta=0.0 if role == "raw" else 1.0, attributions=attributions)
+        selector.set_params(fi_role="diversity" if role == "raw" else role).fit(train[0])
+        nearest = selector.nearest(test[0].iloc[[row]], same_class=True)[0][0]
+        part = alike_parts(own[row], attributions[selector.prototype_indices_[nearest]], features=names)
+        values = selector.prototypes_.iloc[nearest]
+        cells = [f"**{value:g}**" if held else f"{value:g}" for value, held in zip(values, part.mask[0], strict=True)]
+        print(f"| {role} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -205,6 +225,7 @@ def main() -> None:
     else:
         tables = collect(arguments.sets, arguments.data, range(42, 42 + arguments.seeds), arguments.output)
     report(tables[0])
+    worked(arguments.data)
     if arguments.figures:
         draw(*tables, arguments.figures, arguments.data)
 

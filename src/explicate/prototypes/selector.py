@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -27,7 +27,7 @@ from explicate.prototypes.distances import Distance, GowerDistance, TreeDistance
 from explicate.prototypes.greedy import LazyGreedy
 
 
-class PrototypeSelector(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """
     Base of the selectors: what a class is, what near means, and 1-NN prediction over the prototypes.
 
@@ -115,6 +115,7 @@ class PrototypeSelector(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []  # distances are float32
         tags.target_tags.required = isinstance(self.model, Distance)
         return tags
 
@@ -259,7 +260,7 @@ class PrototypeSelector(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                     "model is a Distance, so requires y to be passed, but the target y is None; give the classes as y "
                     "or a fitted model."
                 )
-            y = column_or_1d(y, warn=True)
+            y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
             check_consistent_length(rows, y)
             check_classification_targets(y)
             return y
