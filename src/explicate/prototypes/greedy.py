@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explicate.prototypes.distances import Neighbourhood
+from explicate.prototypes.kernels import gain_over
 
 #: Closed-form sums and summed columns round differently; bounds are raised by more than that.
 SLACK = 1e-9
@@ -81,9 +82,9 @@ class LazyGreedy:
             bound, row, when = self._heap[0]
             if when == now:
                 return (row, -bound / self.near.total) if bound < 0 else (-1, 0.0)
-            gain = np.maximum(self.value(row) - self.covered, 0.0).sum()
+            gain = gain_over(self.value(row), self.covered)
             self.n_evaluations += 1
-            heapq.heapreplace(self._heap, (-float(gain), row, now))
+            heapq.heapreplace(self._heap, (-gain, row, now))
         return -1, 0.0
 
     def add(self) -> tuple[int, float]:
@@ -99,7 +100,7 @@ class LazyGreedy:
         row = int(np.argmax(self.near.sums))
         self._heap = [entry for entry in self._heap if entry[1] != row]
         heapq.heapify(self._heap)
-        self._take(row, float(np.maximum(self.value(row) - self.covered, 0.0).sum() / self.near.total))
+        self._take(row, gain_over(self.value(row), self.covered) / self.near.total)
         return row
 
     def cost(self) -> float:

@@ -95,3 +95,16 @@ def compare(a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
                     total += weight[tree]
             out[i, j] = total
     return out
+
+
+@numba.njit(cache=True, nogil=True)
+def gain_over(value: np.ndarray, covered: np.ndarray) -> float:
+    """
+    Return Σ_i max(0, value_i − covered_i).
+
+    Rounding is monotone and the order fixed, so the sum never grows when `covered` does, to the last bit.
+    """
+    total = 0.0
+    for row in range(value.shape[0]):
+        total += max(value[row] - covered[row], 0.0)
+    return total
