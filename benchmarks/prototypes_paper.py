@@ -222,6 +222,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.read:
         tables = [pd.concat([pd.read_csv(one / f"{name}.csv") for one in arguments.read]) for name in PARTS]
+        tables = [table[table["seed"] < 42 + arguments.seeds] for table in tables]
     else:
         tables = collect(arguments.sets, arguments.data, range(42, 42 + arguments.seeds), arguments.output)
     report(tables[0])
