@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import sofi
 from sklearn import datasets
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -24,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+import sofi
 from explicate.sofi import SOFIExplainer, select_reliable_instances
 
 SHARED = Path(os.environ.get("EXPLICATE_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
@@ -47,6 +47,7 @@ class Counted:
         self.function, self.rows = function, 0
 
     def __call__(self, X):
+        """Answer and count."""
         self.rows += len(X)
         return self.function(X)
 

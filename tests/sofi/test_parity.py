@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import sofi
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
@@ -15,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import sofi
 from explicate.sofi import SOFIExplainer, aggregate_explanations, feature_groups_from_encoder
 
 pytestmark = [

@@ -1,4 +1,4 @@
-"""The search finds what it claims: by hand, against all rankings, never worse than climbing, one mechanism for curves."""
+"""The search finds what it claims: by hand, against all rankings, and never worse than climbing."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_renaming_features_renames_the_optimum(order, seed):
 
 def test_one_feature_and_flat_responses():
     assert best_order(np.zeros(2), 1) == [0]
-    found, objective = find_ranking(TableResponse([1.0, 0.3]), greedy, search="auto", budget=Budget(), seed=0)
+    found, _ = find_ranking(TableResponse([1.0, 0.3]), greedy, search="auto", budget=Budget(), seed=0)
     assert found.best.order == [0]
     assert found.is_optimal
     flat = Objective(TableResponse(np.ones(8)))

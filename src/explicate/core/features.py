@@ -75,7 +75,7 @@ class FeatureSpace:
             if position not in taken:
                 if column in members:
                     raise ValueError(
-                        f"feature_groups has a feature {column!r} that does not hold the column of that name; rename it."
+                        f"feature_groups has a feature {column!r} without the column of that name; rename the feature."
                     )
                 members[column] = (position,)
         return cls(tuple(members), tuple(members.values()), tuple(columns))
@@ -119,8 +119,10 @@ class FeatureSpace:
             item in place or (isinstance(item, int | np.integer) and 0 <= item < self.n_features) for item in listed
         ):
             unknown = [item for item in listed if item not in place]
-            raise ValueError(f"the ranking names {shorten_list(unknown)}, no feature; features are "
-                             f"{shorten_list(self.names, most=12)}.")
+            raise ValueError(
+                f"the ranking names {shorten_list(unknown)}, no feature; features are "
+                f"{shorten_list(self.names, most=12)}."
+            )
         named = all(item in place for item in listed)
         order = [place[item] if named else int(item) for item in listed]
         if sorted(order) != list(range(self.n_features)):

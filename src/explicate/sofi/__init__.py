@@ -1,4 +1,4 @@
-"""SOFI: the ranking of features that degrades a model's response the fastest, proved optimal where that is affordable."""
+"""SOFI: the ranking of features that degrades a model's response the fastest, proved optimal where affordable."""
 
 from explicate.core.encoding import feature_groups_from_encoder
 from explicate.core.features import FeatureSpace

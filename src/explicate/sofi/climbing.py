@@ -49,6 +49,7 @@ def hill_climbing(
     verbose: bool = False,
     description: str = "hill climbing",
     prefetch: Callable[[Iterable[Sequence[int]]], None] | None = None,
+    lookahead: int = LOOKAHEAD,
 ) -> ClimbingResult:
     """
     Climb from a ranking by swapping two random positions at a time.
@@ -77,6 +78,8 @@ def hill_climbing(
     prefetch : callable, optional
         Told the rankings that come next unless a swap is accepted, so that their cost can be paid in one batch; the
         accepted sequence does not depend on it.
+    lookahead : int, default 16
+        Rankings told ahead at most; those behind an accepted one were asked for in vain.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def hill_climbing(
                 result.best = current
         if not waiting:
             # No restart can fall among them, so drawing swaps ahead leaves the stream of random numbers as it is.
-            ahead = min(patience - stale, max_iterations - iteration + 1, LOOKAHEAD if prefetch else 1)
+            ahead = min(patience - stale, max_iterations - iteration + 1, lookahead if prefetch else 1)
             waiting = [_draw(generator, n_features) for _ in range(ahead)]
             if prefetch:
                 prefetch(_swapped(current.order, i, j) for i, j in waiting)

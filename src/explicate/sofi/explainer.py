@@ -243,7 +243,7 @@ class SOFIExplainer:
         budget = Budget(**{**own, **{name: value for name, value in given.items() if value is not None}})
         start = self._starting_order(self._initialization if initialization is None else initialization)
         seed = self._seed if random_state is None else _fixed_seed(random_state)
-        keywords = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
+        keywords: dict[str, Any] = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
         response, kind = self._response(table)
         if mode == "global":
             explanation = self._explain_one(response, kind, table, mode="global", **keywords)
@@ -444,7 +444,8 @@ class SOFIExplainer:
         except Exception as error:
             reason = " ".join(str(error).split())
             raise ValueError(
-                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {reason}); {PATHS}."
+                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {reason}); "
+                f"{PATHS}."
             ) from error
 
 
@@ -514,11 +515,12 @@ def _present(groups: Mapping[Any, Sequence[Any]], columns: pd.Index) -> dict[Any
         return {feature: list(group) for feature, group in groups.items()}
     if len(names) != len(columns):
         raise ValueError(
-            f"feature_groups='auto': encoder makes {len(names)} columns ({shorten_list(names)}), X_train has {len(columns)}."
+            f"feature_groups='auto': encoder makes {len(names)} columns ({shorten_list(names)}), X_train has "
+            f"{len(columns)}."
         )
     raise ValueError(
-        f"feature_groups='auto': X_train lacks columns the encoder names, such as {shorten_list(set(names) - set(columns))};"
-        " keep the names with encoder.set_output(transform='pandas')."
+        "feature_groups='auto': X_train lacks columns the encoder names, such as "
+        f"{shorten_list([name for name in names if name not in set(columns)])}; keep the names with encoder.set_output(transform='pandas')."
     )
 
 

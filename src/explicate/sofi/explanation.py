@@ -146,12 +146,12 @@ class SOFIExplanation:
     @property
     def auc_morf(self) -> float:
         """Mean height of the reported MoRF curve."""
-        return curve_auc(self.morf_scores)
+        return curve_auc(self.morf_scores.tolist())
 
     @property
     def auc_lerf(self) -> float:
         """Mean height of the reported LeRF curve."""
-        return curve_auc(self.lerf_scores)
+        return curve_auc(self.lerf_scores.tolist())
 
     @property
     def drops(self) -> np.ndarray:
@@ -167,7 +167,7 @@ class SOFIExplanation:
     @property
     def noise_onset(self) -> int | None:
         """Features marginalised when the reported MoRF curve is lowest, if it rises again; else ``None``."""
-        return noise_onset(self.morf_scores, self.noise_tolerance)
+        return noise_onset(self.morf_scores.tolist(), self.noise_tolerance)
 
     @property
     def noise_features(self) -> list[Any]:

@@ -217,4 +217,5 @@ def plot_ranks(ranks: pd.DataFrame, max_features: int = 25) -> Figure:
     ax.set_xlabel("rank over instances: mean ± standard deviation (1 = most important)")
     left = len(ranks) - len(shown)
     ax.set_title(f"{left} features not shown" if left else "", loc="right", fontsize="medium")
-    return tidy(ax).figure
+    tidy(ax)
+    return figure

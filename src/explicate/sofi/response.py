@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from explicate.core.features import FeatureSpace
+from explicate.core.parallel import row_blocks
 
 #: Nominal seconds one row costs a model, for predictions of cost that do not depend on the clock.
 SECONDS_PER_ROW = 1e-5
@@ -93,7 +94,7 @@ def _wants_array(estimator: Any, default: bool) -> bool:
     """Whether a scikit-learn estimator was fitted without column names."""
     if hasattr(estimator, "feature_names_in_"):
         return False
-    return default or hasattr(estimator, "n_features_in_") and not hasattr(estimator, "steps")
+    return default or (hasattr(estimator, "n_features_in_") and not hasattr(estimator, "steps"))
 
 
 class QueryResponse:
@@ -136,17 +137,24 @@ class QueryResponse:
         self._pool = [
             pd.concat([X.iloc[:, k], background.iloc[:, k]], ignore_index=True).array for k in range(X.shape[1])
         ]
-        dtypes = {X.dtypes.iloc[k] for k in range(X.shape[1])}
-        same = len(dtypes) == 1 and isinstance(next(iter(dtypes)), np.dtype) and next(iter(dtypes)) != object
-        self._matrix = np.column_stack([np.asarray(column) for column in self._pool]) if same else None
         self.n_features, self.n_rows, self.n_background = space.n_features, len(X), len(background)
         self._chunk = chunk_size
-        self.n_queries = 0
-        self.n_queried_rows = 0
-        answers = self._ask(
-            np.arange(self.n_rows), np.arange(self.n_rows), np.zeros((self.n_rows, 1), dtype=bool), True
-        )
-        self._target = np.argmax(answers, axis=1) if adapter.classification else answers
+        self._kept, self._gone = self._plain_pairs(X, background)
+        self.n_queries = 1
+        self.n_queried_rows = len(X)
+        answers = adapter.output(X)
+        target = np.argmax(answers, axis=1) if adapter.classification else answers
+        self._target = np.repeat(target, self.n_background)
+
+    def _plain_pairs(self, X: pd.DataFrame, background: pd.DataFrame) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Lay out all pairs as plain matrices when every column has the same NumPy dtype: mixing is one selection."""
+        dtypes = {*X.dtypes, *background.dtypes}
+        one = next(iter(dtypes))
+        size = self.n_rows * self.n_background * X.shape[1] * 16
+        if len(dtypes) > 1 or not isinstance(one, np.dtype) or one.kind == "O" or size > 1e9:
+            return None, None
+        kept = np.repeat(X.to_numpy(), self.n_background, axis=0)
+        return kept, np.tile(background.to_numpy(), (self.n_rows, 1))
 
     def __call__(self, sets: np.ndarray) -> np.ndarray:
         """Return the mean response for each set, shape (n_sets,)."""
@@ -164,36 +172,34 @@ class QueryResponse:
         -------
         ndarray of shape (n_sets, n_rows), dtype float64
         """
-        sets = np.asarray(sets, dtype=bool)
-        replicas = self.n_rows * self.n_background
-        total = len(sets) * replicas
-        answers = np.empty(total)
-        for start in range(0, total, self._chunk):
-            flat = np.arange(start, min(start + self._chunk, total))
-            which, rest = np.divmod(flat, replicas)
-            row, draw = np.divmod(rest, self.n_background)
-            output = self._ask(row, self.n_rows + draw, sets[which])
-            if self._adapter.classification:
-                answers[flat] = output[np.arange(len(flat)), self._target[row]]
-            else:
-                answers[flat] = -np.abs(output - self._target[row])
+        sets = np.asarray(sets, dtype=bool)[:, self._owner]
+        answers = np.empty((len(sets), self.n_rows * self.n_background))
+        for some in row_blocks(len(sets), 1, max(1, self._chunk // answers.shape[1])):
+            for rows in row_blocks(answers.shape[1], 1, self._chunk):
+                output = self._ask(sets[some], rows)
+                target = np.tile(self._target[rows], len(output) // (rows.stop - rows.start))
+                if self._adapter.classification:
+                    values = output[np.arange(len(output)), target]
+                else:
+                    values = -np.abs(output - target)
+                answers[some, rows] = values.reshape(-1, rows.stop - rows.start)
         return answers.reshape(len(sets), self.n_rows, self.n_background).mean(axis=2)
 
     def set_seconds(self) -> float:
         """Nominal seconds one set costs."""
         return SECONDS_PER_ROW * self.n_rows * self.n_background
 
-    def _ask(self, kept: np.ndarray, gone: np.ndarray, sets: np.ndarray, whole: bool = False) -> np.ndarray:
-        """Query the rows that take each column from pool row `kept`, or from `gone` where its feature is in the set."""
+    def _ask(self, sets: np.ndarray, rows: slice) -> np.ndarray:
+        """Query pairs of instance and background row, once per set of columns taken from the background."""
+        n_pairs = rows.stop - rows.start
         self.n_queries += 1
-        self.n_queried_rows += len(kept)
-        source = kept[:, None] if whole else np.where(sets[:, self._owner], gone[:, None], kept[:, None])
-        if whole:
-            source = np.repeat(source, len(self._owner), axis=1)
-        if self._matrix is not None:
-            values = self._matrix[source, np.arange(source.shape[1])]
-            return self._adapter.output(pd.DataFrame(values, columns=self._columns))
-        taken: Sequence[Any] = [pool.take(source[:, k]) for k, pool in enumerate(self._pool)]
-        table = pd.DataFrame(dict(enumerate(taken)))
+        self.n_queried_rows += len(sets) * n_pairs
+        if self._kept is not None and self._gone is not None:
+            values = np.where(sets[:, None, :], self._gone[None, rows], self._kept[None, rows])
+            return self._adapter.output(pd.DataFrame(values.reshape(-1, sets.shape[1]), columns=self._columns))
+        pair = np.arange(rows.start, rows.stop)
+        kept, gone = pair // self.n_background, self.n_rows + pair % self.n_background
+        taken = {k: pool.take(np.where(sets[:, k, None], gone, kept).ravel()) for k, pool in enumerate(self._pool)}
+        table = pd.DataFrame(taken)
         table.columns = self._columns
         return self._adapter.output(table)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from explicate.core.validation import check_choice
-from explicate.sofi.climbing import MINIMUM_GAIN, ClimbingResult, hill_climbing
+from explicate.sofi.climbing import LOOKAHEAD, MINIMUM_GAIN, ClimbingResult, hill_climbing
 from explicate.sofi.lattice import exact_order, window_masks, window_order
 from explicate.sofi.objective import Objective, RankingEvaluation
 
 #: Features beyond which 2^n sets are never enumerated.
 MOST_EXACT_FEATURES = 26
+#: Seconds from which a set is too dear to be asked for in vain.
+DEAR = 2e-3
 #: Positions that `auto` rearranges exactly at a time when the whole is too large.
 WINDOW = 6
 
@@ -156,6 +158,7 @@ def find_ranking(
         rng=generator,
         verbose=verbose,
         prefetch=objective.prefetch,
+        lookahead=LOOKAHEAD if response.set_seconds() < DEAR else 1,
     )
     if search == "hill_climbing":
         return Found(climb.best, "hill_climbing", "as asked", n < 2, climb), objective

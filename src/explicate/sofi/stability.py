@@ -64,7 +64,8 @@ class Stability:
         """Return one sentence."""
         lead = self.to_frame().iloc[0]
         return (
-            f"Over {len(self.ds)} re-drawn samples the degradation score is {self.ds.mean():.3f} ± {self.ds.std():.3f}; "
+            f"Over {len(self.ds)} re-drawn samples the degradation score is {self.ds.mean():.3f} ± "
+            f"{self.ds.std():.3f}; "
             f"{lead['feature']} is in the top {self.top_k} in {lead['top_share']:.0%} of them."
         )
 
