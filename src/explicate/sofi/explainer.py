@@ -518,9 +518,10 @@ def _present(groups: Mapping[Any, Sequence[Any]], columns: pd.Index) -> dict[Any
             f"feature_groups='auto': encoder makes {len(names)} columns ({shorten_list(names)}), X_train has "
             f"{len(columns)}."
         )
+    absent = shorten_list([name for name in names if name not in set(columns)])
     raise ValueError(
-        "feature_groups='auto': X_train lacks columns the encoder names, such as "
-        f"{shorten_list([name for name in names if name not in set(columns)])}; keep the names with encoder.set_output(transform='pandas')."
+        f"feature_groups='auto': X_train lacks columns the encoder names, such as {absent}; keep the names with "
+        "encoder.set_output(transform='pandas')."
     )
 
 

@@ -95,7 +95,10 @@ class ExactCost:
                 f"max_exact_seconds={budget.max_exact_seconds:g}"
             )
         if self.memory > budget.max_memory:
-            return f"2^{n} sets would take about {self.memory / 1e9:.1f} GB, above max_memory={budget.max_memory / 1e9:g} GB"
+            return (
+                f"2^{n} sets would take about {self.memory / 1e9:.1f} GB, above "
+                f"max_memory={budget.max_memory / 1e9:g} GB"
+            )
         return None
 
 
