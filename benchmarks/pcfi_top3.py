@@ -103,7 +103,9 @@ def main() -> None:
                 spent = time.perf_counter() - start
                 refit = RandomForestClassifier(100, random_state=seed).fit(a.iloc[:, columns], ya)
                 guess = refit.predict(b.iloc[:, columns])
-                results[method].append(((guess == yb).mean(), f1_score(yb == rare, guess == rare, zero_division=0), spent))
+                results[method].append(
+                    ((guess == yb).mean(), f1_score(yb == rare, guess == rare, zero_division=0), spent)
+                )
         for method, rows in results.items():
             mean, sd = np.mean(rows, axis=0), np.std(rows, axis=0)
             print(

@@ -278,7 +278,7 @@ class SOFIExplanation:
         left = len(self.order) - len(shown)
         noise = f"from step {self.noise_onset}: {', '.join(map(str, self.noise_features))}"
         ran = f"{self.search} ({self.search_reason}), {proof}" if self.search != "none" else "none, a given ranking"
-        baseline = float("nan") if self.raw_baseline is None else self.raw_baseline
+        baseline = float("nan") if self.raw_baseline is None else self.raw_baseline + 0.0  # never "-0.0000"
         return "\n".join(
             [
                 f"SOFI, {self.mode}: {', '.join(map(str, self.top(3)))} lead; degradation score {self.ds:.4f}, "

@@ -114,9 +114,7 @@ def plot_explanation(
     ax.set_ylabel("Prediction fidelity")
     ax.set_title(title if title is not None else f"{explanation.mode} explanation", loc="left")
     if annotate_ds:
-        proved = ", proved optimal" if explanation.is_optimal else ""
-        note = ax.text(0.98, 0.96, f"DS = {explanation.ds:.3f}{proved}", transform=ax.transAxes, color=INK)
-        note.set(ha="right", va="top", bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 2})
+        _write_score(ax, explanation, lerf, morf)
     if legend:
         handles, names = ax.get_legend_handles_labels()
         if alone:
@@ -124,6 +122,15 @@ def plot_explanation(
         else:
             ax.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.35), ncols=2, frameon=False)
     return tidy(ax, grid="y")
+
+
+def _write_score(ax: Axes, explanation: SOFIExplanation, lerf: np.ndarray, morf: np.ndarray) -> None:
+    """Write the score into the area it measures, where that is widest, under the curves."""
+    proved = "\nproved optimal" if explanation.is_optimal else ""
+    at = int(np.argmax(lerf - morf))
+    side = "left" if at < len(morf) / 5 else "right" if at > len(morf) * 4 / 5 else "center"
+    height = (lerf[at] + morf[at]) / 2
+    ax.text(at, height, f"DS = {explanation.ds:.3f}{proved}", color=INK, ha=side, va="center", zorder=1.5)
 
 
 def _feature_ticks(ax: Axes, explanation: SOFIExplanation) -> None:
@@ -214,7 +221,7 @@ def plot_ranks(ranks: pd.DataFrame, max_features: int = 25) -> Figure:
     ax.scatter(shown["mean_rank"], rows, color=PALETTE[0], s=30, zorder=3)
     ax.set_yticks(rows, short_labels(shown["feature"]))
     ax.invert_yaxis()
-    ax.set_xlabel("rank over instances: mean ± standard deviation (1 = most important)")
+    ax.set_xlabel("mean rank ± sd over instances (1 = first)")
     left = len(ranks) - len(shown)
     ax.set_title(f"{left} features not shown" if left else "", loc="right", fontsize="medium")
     tidy(ax)
