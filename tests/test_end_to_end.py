@@ -151,3 +151,20 @@ def test_readme_example_of_your_own_table(tmp_path):
     done = kedro(folder, "run", "--env", "my_data", "--params", "model_training.keywords.n_estimators=10")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / "data/06_models/my_data/model.pickle").exists()
+
+
+def test_tour_notebook_reads_the_finished_run(finished, monkeypatch):
+    import nbformat
+    from nbclient import NotebookClient
+
+    folder, _ = finished
+    notebook = nbformat.read(PROJECT / "notebooks/01_tour.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    monkeypatch.setenv("EXPLICATE_TOUR_ENV", "test")
+    monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
+    NotebookClient(
+        notebook, resources={"metadata": {"path": str(folder)}}, timeout=120, kernel_name="python3"
+    ).execute()
+    shown = " ".join(str(cell.get("outputs")) for cell in notebook.cells)
+    assert "species" in shown
+    assert "SOFI, global" in shown

@@ -1,4 +1,4 @@
-"""MISTIC: support vector machines seen through their dual form; explanations of a decision, refinement of a selection."""
+"""MISTIC: support vector machines through their dual form: explained decisions, refined selections."""
 
 from explicate.mistic.attribution import integrated_gradients
 from explicate.mistic.counterfactuals import boundary_counterfactuals
