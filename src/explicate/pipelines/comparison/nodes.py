@@ -1,0 +1,69 @@
+"""Nodes of the stage `comparison`."""
+
+import logging
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from explicate.pipelines.comparison.options import Comparison
+from explicate.tables import Problem, features_and_target
+
+logger = logging.getLogger(__name__)
+
+
+def compare_rankings(
+    model: Any,
+    train: pd.DataFrame,
+    reliable: pd.DataFrame,
+    problem: Problem,
+    sofi: pd.DataFrame,
+    pcfi: pd.DataFrame,
+    extra: pd.DataFrame,
+    options: Comparison,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float], Any, Any, Any, str]:
+    """Score every ranking of the run on the reliable rows, and compare them pairwise."""
+    from explicate.comparison.agreement import agreement_table
+    from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
+    from explicate.comparison.rankings import (
+        collect_rankings,
+        order_by_drops,
+        score_rankings,
+        stage_rankings,
+    )
+    from explicate.sofi.explainer import SOFIExplainer
+
+    X, y = features_and_target(reliable, problem)
+    explainer = SOFIExplainer(
+        model,
+        features_and_target(train, problem)[0],
+        task=problem["task"],
+        n_background=options.n_background,
+        random_state=options.random_state,
+    )
+
+    def score(ranking: list[Any]) -> Any:
+        with warnings.catch_warnings():  # the explanation itself warned of its scale once already
+            warnings.simplefilter("ignore", UserWarning)
+            return explainer.score_ranking(ranking, X)
+
+    found, skipped = collect_rankings(model, X, y, n_repeats=options.n_repeats, random_state=options.random_state)
+    notes = [f"{method} skipped: {reason}" for method, reason in skipped.items()]
+    for note in notes:
+        logger.info(note)
+    rankings = stage_rankings(list(X.columns), sofi, pcfi, extra) | found
+    rankings["single drops"] = order_by_drops(explainer.response(X), list(X.columns))
+    result = score_rankings(
+        rankings, score, list(X.columns), n_random=options.n_random, random_state=options.random_state
+    )
+    agreement = agreement_table(result.rankings, p=options.persistence, k=options.top_k)
+    metrics = {f"comparison.{key}": value for key, value in result.metrics().items()}
+    return (
+        result.to_frame(),
+        agreement,
+        metrics,
+        plot_curves(result),
+        plot_ranks(result, options.max_features),
+        plot_agreement(agreement),
+        "\n".join([result.summary(), *notes]),
+    )

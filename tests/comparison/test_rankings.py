@@ -1,0 +1,78 @@
+"""Rankings are collected over the original features and scored with a floor."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from explicate.comparison.agreement import agreement_table
+from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
+from explicate.comparison.rankings import collect_rankings, no_rankings, rankings_from_table, score_rankings
+
+
+def place_score(ranking):
+    """Score the place of `a`: 1 at the top."""
+    ds = 1 - ranking.index("a") / 2
+    return SimpleNamespace(ds=ds, auc_morf=0.0, auc_lerf=ds, morf_scores=[1, 0, 0, 0], lerf_scores=[1, 1, 1, 0])
+
+
+@pytest.fixture(scope="module")
+def table():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"noise": generator.normal(size=80), "colour": generator.choice(["r", "g", "b"], 80)})
+    return X, (X["colour"] == "r").to_numpy()
+
+
+def encoder():
+    return make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+
+
+def test_one_hot_blocks_count_as_one_feature(table):
+    X, y = table
+    model = make_pipeline(encoder(), RandomForestClassifier(10, random_state=0)).fit(X, y)
+    rankings, skipped = collect_rankings(model, X, y)
+    assert not skipped
+    assert set(rankings) == {"permutation", "impurity", "shap"}
+    assert all(ranking == ["colour", "noise"] for ranking in rankings.values())
+
+
+def test_a_model_without_trees_says_what_it_lacks(table):
+    X, y = table
+    rankings, skipped = collect_rankings(make_pipeline(encoder(), LogisticRegression()).fit(X, y), X, y)
+    assert set(rankings) == {"permutation"}
+    assert set(skipped) == {"impurity", "shap"}
+
+
+def test_scores_sort_best_first_and_random_is_the_floor():
+    result = score_rankings({"bad": list("bca"), "good": list("abc")}, place_score, list("abc"), n_random=50)
+    assert result.scores["method"].tolist() == ["good", "bad"]
+    assert result.metrics()["good.ds"] == 1
+    assert result.floor.mean() == pytest.approx(0.5, abs=0.2)
+    assert result.to_frame()["method"].tolist() == ["good", "bad", "random"]
+    again = score_rankings({}, place_score, list("abc"), n_random=50)
+    np.testing.assert_array_equal(again.floor, result.floor)
+    assert again.scores.empty
+    assert "No ranking" in again.summary()
+
+
+def test_user_rankings_are_read_by_rank_and_checked():
+    given = pd.DataFrame({"method": "mine", "feature": ["1", "2"], "rank": [2, 1]})
+    assert rankings_from_table(given, [1, 2]) == {"mine": [2, 1]}
+    assert rankings_from_table(no_rankings(), [1, 2]) == {}
+    with pytest.raises(ValueError, match="every feature once"):
+        rankings_from_table(given.assign(feature="1"), [1, 2])
+    with pytest.raises(ValueError, match="lacks"):
+        rankings_from_table(given[["method"]], [1, 2])
+
+
+@pytest.mark.parametrize("rankings", [{}, {"one": list("abc")}, {"one": list("abc"), "two $": list("bca")}])
+def test_figures_draw_with_any_number_of_methods(rankings):
+    result = score_rankings(rankings, place_score, list("abc"), n_random=2)
+    for figure in (plot_curves(result), plot_ranks(result), plot_agreement(agreement_table(rankings))):
+        figure.canvas.draw()
