@@ -329,10 +329,13 @@ def test_spread_over_trees_is_the_standard_deviation_of_single_trees():
     np.testing.assert_allclose(whole.sd, class_codes.std(axis=0), atol=1e-9)
 
 
+REGRESSOR = tree.DecisionTreeRegressor(random_state=0)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m, X, y: per_class_importance(tree.DecisionTreeRegressor(random_state=0).fit(X, X[:, 0])), ValueError, "is a regressor; per-class"),  # noqa: E501
+        (lambda m, X, y: per_class_importance(REGRESSOR.fit(X, X[:, 0])), ValueError, "is a regressor; per-class"),  # noqa: E501
         (lambda m, X, y: per_class_importance(ensemble.AdaBoostClassifier()), TypeError, "AdaBoostClassifier is no tree"),
         (lambda m, X, y: per_class_importance(m, normalize="rows"), ValueError, "normalize='rows' is not accepted"),
         (lambda m, X, y: per_class_importance(m, feature_names=["a"]), ValueError, "feature_names has 1 names"),
@@ -342,7 +345,7 @@ def test_spread_over_trees_is_the_standard_deviation_of_single_trees():
         (lambda m, X, y: held_out_importance(m, X, y + 7), ValueError, "y holds .* unknown to the model"),
         (lambda m, X, y: held_out_importance(m, X, y[:-1]), ValueError, "X has 120 rows, y 119"),
         (lambda m, X, y: held_out_importance(m, X[:5], y[:5], out_of_bag=True), ValueError, "needs the training rows"),
-        (lambda m, X, y: held_out_importance(m[0], X, y, out_of_bag=True), ValueError, "needs trees grown on bootstrap"),
+        (lambda m, X, y: held_out_importance(m[0], X, y, out_of_bag=True), ValueError, "needs trees grown on boot"),
         (lambda m, X, y: held_out_importance(MODELS["gradient"].fit(X, y), X, y), ValueError, "use a tree, a forest"),
     ],
 )  # fmt: skip
