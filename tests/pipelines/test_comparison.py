@@ -8,6 +8,8 @@ from sklearn.ensemble import RandomForestClassifier
 from explicate.comparison.rankings import no_rankings
 from explicate.pipelines.comparison.nodes import compare_rankings
 from explicate.pipelines.comparison.options import Comparison
+from explicate.pipelines.sofi.nodes import explain_globally
+from explicate.pipelines.sofi.options import Sofi
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,8 @@ def test_every_ranking_is_scored_and_a_users_own_joins(run):
         {"class": ["no"] * 3, "feature": list("abc"), "importance": [0.1, 0.7, 0.2], "overall": [0.2, 0.7, 0.1]}
     )
     extra = pd.DataFrame({"method": "worst", "feature": ["c", "a", "b"], "rank": [1, 2, 3]})
-    scores, agreement, metrics, *_, text = compare_rankings(*run, sofi, pcfi, extra, Comparison(n_random=3))
-    methods = {"sofi", "pcfi", "pcfi no", "worst", "permutation", "impurity", "shap", "single drops"}
+    scores, agreement, metrics, *_, text = compare_rankings(*run, sofi, pcfi, extra, Sofi(), Comparison(n_random=3))
+    methods = {"sofi", "pcfi", "pcfi.no", "worst", "permutation", "impurity", "shap", "single_drops"}
     assert set(scores["method"]) == methods | {"random"}
     assert len(agreement) == len(methods) * (len(methods) - 1) / 2
     assert metrics["comparison.sofi.ds"] > metrics["comparison.worst.ds"]
@@ -43,5 +45,16 @@ def test_every_ranking_is_scored_and_a_users_own_joins(run):
 
 def test_absent_methods_leave_the_rest(run):
     empty = pd.DataFrame({"feature": [], "rank": []})
-    scores, *_ = compare_rankings(*run, empty, empty, no_rankings(), Comparison(n_random=0))
+    scores, *_ = compare_rankings(*run, empty, empty, no_rankings(), Sofi(), Comparison(n_random=0))
     assert {"permutation", "shap"} <= set(scores["method"])
+
+
+def test_no_ranking_beats_the_proved_optimum_of_the_stage(run):
+    model, train, reliable, problem = run
+    protocol = Sofi(n_background=4, random_state=3, stability_draws=0, search="exact")
+    ranking, _, metrics, *_ = explain_globally(model, train, reliable, problem, protocol)
+    empty = ranking.head(0)
+    scores, *_ = compare_rankings(*run, ranking, empty, no_rankings(), protocol, Comparison(n_random=5))
+    of = scores.set_index("method")["ds"]
+    assert of["sofi"] == pytest.approx(metrics["sofi.ds"])
+    assert of.drop("random").max() == pytest.approx(of["sofi"])

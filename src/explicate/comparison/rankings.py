@@ -187,7 +187,7 @@ def stage_rankings(features: Sequence[Any], sofi: pd.DataFrame, pcfi: pd.DataFra
     if not sofi.empty:
         rankings |= rankings_from_table(sofi[["feature", "rank"]].assign(method="sofi"), features)
     if not pcfi.empty:
-        tall = pcfi.assign(method="pcfi " + pcfi["class"].astype(str))
+        tall = pcfi.assign(method="pcfi." + pcfi["class"].astype(str))
         whole = tall.drop_duplicates("feature").assign(method="pcfi", importance=lambda part: part["overall"])
         ranked = pd.concat([whole, tall])
         ranked["rank"] = ranked.groupby("method")["importance"].rank(ascending=False, method="first")

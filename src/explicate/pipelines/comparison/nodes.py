@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from explicate.pipelines.comparison.options import Comparison
+from explicate.pipelines.sofi.options import Sofi
 from explicate.tables import Problem, features_and_target
 
 logger = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ def compare_rankings(
     sofi: pd.DataFrame,
     pcfi: pd.DataFrame,
     extra: pd.DataFrame,
+    protocol: Sofi,
     options: Comparison,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float], Any, Any, Any, str]:
     """Score every ranking of the run on the reliable rows, and compare them pairwise."""
@@ -38,8 +40,9 @@ def compare_rankings(
         model,
         features_and_target(train, problem)[0],
         task=problem["task"],
-        n_background=options.n_background,
-        random_state=options.random_state,
+        marginalization=protocol.marginalization,
+        n_background=protocol.n_background,
+        random_state=protocol.random_state,  # the very rows the SOFI stage averaged over, so its optimum stays one
     )
 
     def score(ranking: list[Any]) -> Any:
@@ -52,7 +55,7 @@ def compare_rankings(
     for note in notes:
         logger.info(note)
     rankings = stage_rankings(list(X.columns), sofi, pcfi, extra) | found
-    rankings["single drops"] = order_by_drops(explainer.response(X), list(X.columns))
+    rankings["single_drops"] = order_by_drops(explainer.response(X), list(X.columns))
     result = score_rankings(
         rankings, score, list(X.columns), n_random=options.n_random, random_state=options.random_state
     )

@@ -8,7 +8,6 @@ class Comparison(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    n_background: int = Field(25, ge=1, description="Training rows averaged over when a feature vanishes")
     n_random: int = Field(20, ge=0, description="Random rankings in the floor")
     n_repeats: int = Field(5, ge=1, description="Shuffles per feature of the permutation importance")
     top_k: int = Field(5, ge=1, description="Features in the top-k Jaccard index")

@@ -14,7 +14,7 @@ def create_pipeline() -> Pipeline:
         [
             Node(
                 compare_rankings,
-                [*SHARED, *RANKINGS, "extra_rankings", "params:options"],
+                [*SHARED, *RANKINGS, "extra_rankings", "params:sofi", "params:options"],
                 [
                     "scores_table",
                     "agreement_table",
@@ -29,5 +29,5 @@ def create_pipeline() -> Pipeline:
         ],
         namespace="comparison",
         inputs={name: name for name in [*SHARED, "extra_rankings"]} | RANKINGS,
-        parameters={"params:options": "params:comparison"},
+        parameters={"params:options": "params:comparison", "params:sofi": "params:sofi"},
     )
