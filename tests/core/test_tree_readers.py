@@ -117,6 +117,50 @@ def test_exponential_loss_doubles_the_margin():
     np.testing.assert_allclose(read_trees(model).predict_proba(X), model.predict_proba(X), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # LightGBM warns of its own arrays
+@pytest.mark.parametrize("sigmoid", [0.5, 1.5])
+def test_steepness_of_lightgbm_scales_the_margin(sigmoid):
+    X, y = labelled(2)
+    model = lightgbm.LGBMClassifier(n_estimators=5, sigmoid=sigmoid, verbose=-1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(read_trees(model).predict_proba(X), model.predict_proba(X), atol=1e-12)
+
+
+def test_several_trees_per_round_of_xgboost_are_all_read():
+    X, y = labelled(3)
+    model = EncodedLabels(xgboost.XGBClassifier(n_estimators=3, num_parallel_tree=2, subsample=0.7)).fit(X, y)
+    np.testing.assert_allclose(read_trees(model).predict_proba(X), model.predict_proba(X), atol=1e-6)
+
+
+def own_objective(truth, guess):
+    return guess - truth, np.ones_like(guess)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lightgbm.LGBMRegressor(n_estimators=2, linear_tree=True, verbose=-1), "linear_tree=True"),
+        (lightgbm.LGBMRegressor(n_estimators=2, reg_sqrt=True, verbose=-1), "'regression sqrt' has a link"),
+        (lightgbm.LGBMRegressor(n_estimators=2, objective=own_objective, verbose=-1), "of the user's own"),
+        (lightgbm.LGBMRegressor(n_estimators=2, boosting_type="rf", subsample=0.5, subsample_freq=1, verbose=-1), "rf"),
+        (xgboost.XGBRegressor(n_estimators=2, missing=-999.0), "missing=-999.0"),
+        (xgboost.XGBRegressor(n_estimators=2, objective="reg:squaredlogerror"), "reg:squaredlogerror"),
+    ],
+)
+def test_boosting_options_that_change_the_prediction_are_refused(model, message):
+    X, _ = labelled(2)
+    with pytest.raises(ValueError, match=message):
+        read_trees(model.fit(X, np.abs(X[:, 0])))
+
+
+def test_xgboost_of_several_outputs_is_refused():
+    X, _ = labelled(2)
+    with pytest.raises(ValueError, match="several outputs"):
+        read_trees(xgboost.XGBRegressor(n_estimators=2).fit(X, X[:, :2]))
+    shared = xgboost.XGBClassifier(n_estimators=2, multi_strategy="multi_output_tree")
+    with pytest.raises(ValueError, match="one_output_per_tree"):
+        read_trees(shared.fit(X, np.arange(160) % 3))
+
+
 def test_early_stopping_of_xgboost_is_respected():
     X, y = make_regression(200, 5, noise=20.0, random_state=0)
     model = xgboost.XGBRegressor(n_estimators=60, early_stopping_rounds=2, learning_rate=0.8)

@@ -40,7 +40,8 @@ def read_trees(model: Any) -> TreeEnsemble:
         For an estimator of another kind.
     ValueError
         For an ensemble whose predictions the arrays cannot reproduce (several outputs, categorical splits, an initial
-        estimator that depends on the row, DART), with the reason.
+        estimator that depends on the row, XGBoost's DART or a `missing` other than NaN, LightGBM's linear leaves or
+        `reg_sqrt`, an objective of the user's own), with the reason.
     sklearn.exceptions.NotFittedError
         When the model is not fitted.
 
@@ -263,6 +264,14 @@ def _read_xgboost(model: Any) -> TreeEnsemble:
     booster = learner["gradient_booster"]
     if booster.get("name", "gbtree") != "gbtree":
         raise ValueError(f"booster={booster['name']!r} is not a plain sum of trees; use booster='gbtree'.")
+    width = max(int(tree["tree_param"].get("size_leaf_vector", 1)) for tree in booster["model"]["trees"])
+    if int(learner["learner_model_param"].get("num_target", 1)) > 1 or width > 1:
+        raise ValueError(
+            f"{type(model).__name__} predicts several outputs, or grows trees that feed several; fit one model per "
+            "output with multi_strategy='one_output_per_tree'."
+        )
+    if model.missing is not None and not np.isnan(model.missing):
+        raise ValueError(f"missing={model.missing!r} makes a number mean missing; use NaN for missing values.")
     objective = learner["objective"]["name"]
     links = {
         "binary:logistic": "sigmoid",
@@ -324,7 +333,7 @@ def _read_xgboost(model: Any) -> TreeEnsemble:
 
 def _read_lightgbm(model: Any) -> TreeEnsemble:
     dump = model.booster_.dump_model(num_iteration=model.best_iteration_ or -1)
-    objective = dump["objective"].split()[0]
+    objective, *details = dump.get("objective", "of the user's own").split()
     links = {
         "binary": "sigmoid",
         "multiclass": "softmax",
@@ -336,14 +345,19 @@ def _read_lightgbm(model: Any) -> TreeEnsemble:
         "gamma": "exp",
         "tweedie": "exp",
     }
-    if objective not in links or dump["average_output"] or "sigmoid:1" not in f"{dump['objective']} sigmoid:1":
-        raise ValueError(f"objective={dump['objective']!r} has a link that is not read; use one of {sorted(links)}.")
+    if objective not in links or "sqrt" in details:
+        given = " ".join([objective, *details])
+        raise ValueError(f"objective {given!r} has a link that is not read; use one of {sorted(links)}.")
+    if dump["average_output"]:
+        raise ValueError("boosting_type='rf' averages margins, which is not read; use 'gbdt' or a forest.")
+    # A binary model means p = 1 / (1 + exp(-sigmoid * margin)).
+    scale = next((float(item.split(":")[1]) for item in details if item.startswith("sigmoid:")), 1.0)
     classes = model.classes_ if hasattr(model, "predict_proba") else None
     n_outputs = dump["num_tree_per_iteration"]
     parts, output = [], []
     for index, tree in enumerate(dump["tree_info"]):
         part = _lightgbm_tree(tree["tree_structure"])
-        parts.append({**part, "value": _in_column(part, part["value"], index % n_outputs, n_outputs)})
+        parts.append({**part, "value": _in_column(part, scale * part["value"], index % n_outputs, n_outputs)})
         output.append(index % n_outputs)
     return _assemble(
         parts,
@@ -368,6 +382,8 @@ def _lightgbm_tree(root: dict[str, Any]) -> dict[str, np.ndarray]:
         if parent >= 0:
             children[parent][side] = here
         if "split_index" not in node:
+            if "leaf_coeff" in node:
+                raise ValueError("linear_tree=True puts linear models in the leaves, which are not read; leave it off.")
             rows.append((-1, 0.0, False, node["leaf_value"], node.get("leaf_count", 0), 0.0))
             continue
         if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
