@@ -1,5 +1,7 @@
 """The pipelines of this project: every folder of `explicate.pipelines`; the default run is all of them."""
 
+import warnings
+
 from kedro.framework.project import find_pipelines
 from kedro.pipeline import Pipeline
 
@@ -13,6 +15,9 @@ def register_pipelines() -> dict[str, Pipeline]:
     dict
         Stage name -> Pipeline, and their sum as ``__default__``.
     """
-    pipelines = find_pipelines(raise_errors=True)
+    with warnings.catch_warnings():
+        # A stage that reads another stage's dataset names it with its namespace's dot, as it must.
+        warnings.filterwarnings("ignore", message="One or more dataset names contain '.'")
+        pipelines = find_pipelines(raise_errors=True)
     pipelines["__default__"] = sum(pipelines.values(), Pipeline([]))
     return pipelines

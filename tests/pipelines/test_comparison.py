@@ -52,7 +52,7 @@ def test_absent_methods_leave_the_rest(run):
 def test_no_ranking_beats_the_proved_optimum_of_the_stage(run):
     model, train, reliable, problem = run
     protocol = Sofi(n_background=4, random_state=3, stability_draws=0, search="exact")
-    ranking, _, metrics, *_ = explain_globally(model, train, reliable, problem, protocol)
+    ranking, *_, metrics, _, _ = explain_globally(model, train, reliable, problem, protocol)
     empty = ranking.head(0)
     scores, *_ = compare_rankings(*run, ranking, empty, no_rankings(), protocol, Comparison(n_random=5))
     of = scores.set_index("method")["ds"]

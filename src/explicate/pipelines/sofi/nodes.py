@@ -14,15 +14,17 @@ logger = logging.getLogger(__name__)
 
 def explain_globally(
     model: Any, train: pd.DataFrame, reliable: pd.DataFrame, problem: Problem, options: Sofi
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float], Any, str]:
-    """Search the ranking of all reliable rows together."""
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, dict[str, float], Any, str]:
+    """Search the ranking of all reliable rows together, and how much of it other samples confirm."""
     explanation = _explainer(model, train, problem, options).explain(features_and_target(reliable, problem)[0])
     metrics, text = explanation.metrics(), explanation.summary()
+    spread = pd.DataFrame(columns=["feature", "mean_rank", "sd_rank", "top_share"])
     if options.stability_draws:
         stability = explanation.stability(options.stability_draws, random_state=options.random_state)
         metrics, text = metrics | stability.metrics(), f"{text}\n{stability.summary()}"
+        spread = stability.to_frame().astype({"feature": "str"})
     named = {f"sofi.{key}": value for key, value in metrics.items()}
-    return explanation.to_frame(), explanation.curves(), named, explanation.plot().figure, text
+    return explanation.to_frame(), explanation.curves(), spread, named, explanation.plot().figure, text
 
 
 def explain_locally(

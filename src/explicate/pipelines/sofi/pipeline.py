@@ -14,7 +14,14 @@ def create_pipeline() -> Pipeline:
             Node(
                 explain_globally,
                 [*INPUTS, "params:options"],
-                ["ranking_table", "curves_table", "explanation_metrics", "degradation_figure", "summary_text"],
+                [
+                    "ranking_table",
+                    "curves_table",
+                    "stability_table",
+                    "explanation_metrics",
+                    "degradation_figure",
+                    "summary_text",
+                ],
                 name="explain_globally",
             ),
             Node(
