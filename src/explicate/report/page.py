@@ -26,12 +26,15 @@ class Section:
         Left out when empty.
     figures : mapping
         Alternative text -> matplotlib Figure.
+    whole : bool
+        Show every row of the table, as it is stored nowhere else.
     """
 
     title: str
     text: str = ""
     table: pd.DataFrame | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
 
 
 def figure_uri(figure: Any, dpi: int = 130) -> str:
@@ -74,7 +77,7 @@ def render_report(title: str, lead: str, sections: Sequence[Section], *, max_row
         {
             "title": section.title,
             "text": section.text.strip(),
-            "table": _rows(section.table, max_rows),
+            "table": _rows(section.table, None if section.whole else max_rows),
             "figures": [(alt, figure_uri(figure)) for alt, figure in section.figures.items()],
         }
         for section in sections
@@ -82,11 +85,12 @@ def render_report(title: str, lead: str, sections: Sequence[Section], *, max_row
     return environment.get_template("page.html").render(title=title, lead=lead, sections=parts)
 
 
-def _rows(table: pd.DataFrame | None, max_rows: int) -> dict[str, Any] | None:
+def _rows(table: pd.DataFrame | None, max_rows: int | None) -> dict[str, Any] | None:
     if table is None or table.empty:
         return None
-    rows = [[_cell(value) for value in row] for row in table.head(max_rows).itertuples(index=False, name=None)]
-    return {"columns": [str(name) for name in table.columns], "rows": rows, "left_out": max(0, len(table) - max_rows)}
+    shown = table.head(len(table) if max_rows is None else max_rows)
+    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+    return {"columns": [str(name) for name in table.columns], "rows": rows, "left_out": len(table) - len(shown)}
 
 
 def _cell(value: Any) -> str:

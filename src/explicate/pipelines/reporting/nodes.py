@@ -54,14 +54,14 @@ def write_report(
     used = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     sections = [
         Section("What was explained", what, counts),
-        Section("Model scores", table=scores),
+        Section("Model scores", table=scores, whole=True),
         Section("Global explanation", sofi_text, sofi_ranking, ranking),
         Section(f"The first {options.local_shown} rows explained one by one", table=local),
         Section("Importance to each class", pcfi_text, figures=per_class),
         Section("Prototypes", f"{prototypes_text}\n{alike_text}", prototypes_table),
         Section("Agreement of the methods", comparison_text, comparison_scores, compared),
         Section("Pairs of rankings", table=agreement),
-        Section("Settings and versions", f"Python libraries: {used}.", _settings(parameters)),
+        Section("Settings and versions", f"Python libraries: {used}.", _settings(parameters), whole=True),
     ]
     lead = sofi_text.strip().splitlines()[0] if sofi_text.strip() else "No global explanation in this run."
     return render_report(f"What the model of {problem['target']} relies on", lead, sections, max_rows=options.max_rows)
