@@ -6,27 +6,22 @@ Run: python benchmarks/sofi_speed.py [--cases exact long regression linear ...]
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn import datasets
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import sofi
 from explicate.sofi import SOFIExplainer, select_reliable_instances
-
-SHARED = Path(os.environ.get("EXPLICATE_SHARED_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 
 
 def bundled(name: str, columns: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
@@ -56,25 +51,6 @@ def forest(**keywords):
     return RandomForestClassifier(100, random_state=42, **keywords)
 
 
-def encoded(numeric, nominal):
-    return ColumnTransformer([("o", OneHotEncoder(handle_unknown="ignore"), nominal)], remainder="passthrough")
-
-
-def demo(name: str):
-    if name == "mushroom":
-        table = pd.read_csv(SHARED / "mushrooms.csv").drop(columns="veil_type").astype(object)
-        target, model = "type", RandomForestClassifier
-    elif name == "telco":
-        table, target, model = pd.read_csv(SHARED / "telco.csv").drop(columns="TotalCharges"), "MonthlyCharges", None
-    else:
-        table = pd.read_csv(SHARED / "College.csv").select_dtypes("number")
-        target, model = "Outstate", None
-    X, y = table.drop(columns=target), table[target]
-    nominal = [c for c in X.columns if not pd.api.types.is_numeric_dtype(X[c])]
-    last = (RandomForestClassifier if model else RandomForestRegressor)(100, random_state=42)
-    return make_pipeline(encoded([], nominal), last) if nominal else last, X, y
-
-
 CASES = {
     "forest, wine (13 features), exact": ("auto", lambda: (forest(), *bundled("wine"))),
     "forest, breast cancer (20), exact": ("auto", lambda: (forest(), *bundled("breast_cancer", 20))),
@@ -98,9 +74,6 @@ CASES = {
             *bundled("breast_cancer"),
         ),
     ),
-    "demo 2, mushroom (21 nominal)": ("demo", lambda: demo("mushroom")),
-    "demo 3, telco (18 mixed, regression)": ("demo", lambda: demo("telco")),
-    "demo 4, college (16, regression)": ("demo", lambda: demo("college")),
 }
 
 
@@ -115,20 +88,18 @@ def sigmoid_of_margin(model):
     return proba
 
 
-def run(name: str) -> str:
-    how, build = CASES[name]
+def compare(name: str, how: str, build, most_rows: int | None = None, **budget) -> str:
+    """Run both on the same model and rows; return a line of the table."""
     model, X, y = build()
     model, train, rows = rows_of(model, X, y)
-    keywords = {"random_state": 42, "verbose": False}
-    if how == "demo":
-        keywords |= {"n_background": 10, "max_iterations": 120, "patience": 40, "n_restarts": 1}
-        rows = rows.head(300)
+    rows = rows.head(most_rows or len(rows))
+    keywords = {"random_state": 42, "verbose": False, **budget}
     if "SVC" in name:
         keywords["proba_fn"] = sigmoid_of_margin(model)
         keywords["task"] = "classification"
     counters = []
     for attribute in ("predict_proba", "predict"):
-        if hasattr(model, attribute) and "SVC" not in name and "forest" not in name and how != "demo":
+        if hasattr(model, attribute) and "SVC" not in name and "forest" not in name and "demo" not in name:
             counters.append(Counted(getattr(model, attribute)))
             setattr(model, attribute, counters[-1])
     if "SVC" in name:
@@ -153,9 +124,15 @@ def run(name: str) -> str:
     share = f"{asked / their_rows:.2f}" if their_rows else "none"
     proof = "yes" if ours.is_optimal else "no"
     return (
-        f"| {name} | {mine:.2f} | {other:.2f} | {other / mine:.0f}× | {ours.ds_raw / span:.4f} | "
+        f"| {name} | {mine:.2f} | {other:.2f} | {other / mine:.1f}× | {ours.ds_raw / span:.4f} | "
         f"{theirs.ds_raw / span:.4f} | {proof} | {same} | {share} |"
     )
+
+
+HEADER = (
+    "| case | ours, s | sofi-tabular, s | faster | ds_raw / span | theirs | proved | ranking | model rows, share |\n"
+    "|---|---|---|---|---|---|---|---|---|"
+)
 
 
 def main() -> None:
@@ -163,13 +140,10 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", default=[""], help="parts of case names")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(
-        "| case | ours, s | sofi-tabular, s | faster | ds_raw / span | theirs | proved | ranking | model rows, share |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name in CASES:
+    print(HEADER)
+    for name, (how, build) in CASES.items():
         if any(part in name for part in arguments.cases):
-            print(run(name), flush=True)
+            print(compare(name, how, build), flush=True)
 
 
 if __name__ == "__main__":

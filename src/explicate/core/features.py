@@ -114,17 +114,17 @@ class FeatureSpace:
             When a feature is missing, repeated or unknown.
         """
         listed = list(ranking)
-        place = {name: position for position, name in enumerate(self.names)}
-        if not all(item in place for item in listed if isinstance(item, str)) or not all(
-            item in place or (isinstance(item, int | np.integer) and 0 <= item < self.n_features) for item in listed
-        ):
-            unknown = [item for item in listed if item not in place]
+        place: dict[Any, int] = {name: position for position, name in enumerate(self.names)}
+        if listed and not any(item in place for item in listed):
+            # Names win where both could be meant, so positions are read only when nothing is a name.
+            place = {position: position for position in range(self.n_features)}
+        unknown = [item for item in listed if item not in place]
+        if unknown:
             raise ValueError(
                 f"the ranking names {shorten_list(unknown)}, no feature; features are "
-                f"{shorten_list(self.names, most=12)}."
+                f"{shorten_list(self.names, most=12)} (or positions 0 to {self.n_features - 1}, throughout)."
             )
-        named = all(item in place for item in listed)
-        order = [place[item] if named else int(item) for item in listed]
+        order = [place[item] for item in listed]
         if sorted(order) != list(range(self.n_features)):
             absent = [self.names[i] for i in range(self.n_features) if i not in order]
             raise ValueError(
