@@ -9,24 +9,47 @@ import signal
 import sys
 import threading
 import traceback
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from kedro.config import MissingConfigException
 from kedro.framework.hooks import hook_impl
+from kedro.io import SharedMemoryDataCatalog
+
+from explicate.hooks.summary import summarise
 
 logger = logging.getLogger(__name__)
 
+#: Signals that ask a process to end: a terminal that closes, a batch system that stops a job.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
 
 class WarningLog(logging.Handler):
-    """Keep every warning of a run, Python's included (Kedro sends those to the log)."""
+    """Keep every warning of a run, Python's included: those go to the log for its length."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.lines: list[str] = []
+        self.seen: Counter[str] = Counter()
+
+    def start(self) -> None:
+        """Start with nothing seen."""
+        self.seen.clear()
+        logging.captureWarnings(True)
+        logging.getLogger().addHandler(self)
+
+    def stop(self) -> None:
+        """Leave the log as it was."""
+        logging.getLogger().removeHandler(self)
+        logging.captureWarnings(False)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Store one line per record."""
-        self.lines.append(f"{record.levelname} {record.name}: {record.getMessage().strip()}")
+        """Count a warning."""
+        self.seen[f"{record.levelname} {record.name}: {record.getMessage().strip()}"] += 1
+
+    def lines(self) -> list[str]:
+        """Return the warnings in the order they came first, repeated ones once."""
+        return [line if count == 1 else f"{line} [{count} times]" for line, count in self.seen.items()]
 
 
 class TrackingHook:
@@ -34,21 +57,23 @@ class TrackingHook:
     Track a run as ``conf/<env>/mlflow.yml`` says.
 
     A catalog entry takes part by ``metadata: {mlflow: {log: KIND}}``, KIND being ``metrics``, ``table``, ``figure``,
-    ``text``, ``artifact``, ``input`` (with ``context``) or ``model`` (with ``example``, a table, and ``register``, a
-    name). The run ends FINISHED, FAILED with the traceback, or KILLED (Ctrl-C, SIGTERM); a run whose process vanished
-    is marked KILLED when the next one starts. Failing to start tracking stops the run before any work; failing to
-    log something later is a warning.
+    ``text``, ``artifact``, ``input`` (with ``context``) or ``model`` (with ``example``, a table the model can predict,
+    and ``register``, a name). The run ends FINISHED, FAILED with the traceback, or KILLED (Ctrl-C, SIGTERM, SIGHUP); a
+    run whose process vanished is marked KILLED when the next one starts. Failing to start tracking stops the run
+    before any work; failing to log something later is a warning.
     """
 
     def __init__(self) -> None:
         self._config: dict[str, Any] = {}
         self._parameters: dict[str, Any] = {}
+        self._recipes: dict[str, dict[str, Any]] = {}
         self._run: Any = None
         self._catalog: Any = None
         self._seen: set[str] = set()
         self._lock = threading.Lock()
         self._warnings = WarningLog()
         self._pid = 0
+        self._handled: list[int] = []
 
     @hook_impl
     def after_context_created(self, context: Any) -> None:
@@ -64,21 +89,21 @@ class TrackingHook:
         self._parameters = parameters.get("parameters", parameters)
 
     @hook_impl
-    def before_pipeline_run(self, run_params: dict[str, Any], catalog: Any) -> None:
+    def before_pipeline_run(self, run_params: dict[str, Any], pipeline: Any, catalog: Any) -> None:
         """Open the run with its parameters and tags."""
+        self._killed()  # a notebook's earlier run that Ctrl-C left open
         if not self._config.get("enabled", False):
             return
+        from explicate.hooks.kinds import read_recipes
         from explicate.hooks.store import TrackedRun
 
-        self._catalog, self._seen, self._pid = catalog, set(), os.getpid()
-        self._warnings.lines.clear()
-        logging.getLogger().addHandler(self._warnings)
+        self._catalog, self._recipes = catalog, read_recipes(pipeline, catalog)
+        self._seen, self._pid = set(), os.getpid()
         self._run = TrackedRun.start(self._config, run_params, self._parameters)
-        logger.info("MLflow run %s (%s) in experiment %s", self._run.name, self._run.run_id, self._run.experiment)
+        self._warnings.start()
         atexit.register(self._killed)
-        on_main_thread = threading.current_thread() is threading.main_thread()
-        if on_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+        self._handle_signals()
+        logger.info("MLflow run %s (%s) in experiment %s", self._run.name, self._run.run_id, self._run.experiment)
 
     @hook_impl
     def after_dataset_saved(self, dataset_name: str, data: Any) -> None:
@@ -88,7 +113,7 @@ class TrackingHook:
     @hook_impl
     def after_dataset_loaded(self, dataset_name: str, data: Any) -> None:
         """Log an input table that an earlier run saved."""
-        if self._recipe(dataset_name).get("log") == "input":
+        if self._recipes.get(dataset_name, {}).get("log") == "input":
             self._log(dataset_name, data)
 
     @hook_impl
@@ -96,14 +121,16 @@ class TrackingHook:
         """Log what worker processes saved, register models, and finish."""
         if not self._active():
             return
-        for name in sorted(pipeline.all_outputs()):
+        if isinstance(self._catalog, SharedMemoryDataCatalog):
             # Under ParallelRunner nodes run in processes that have no run; their datasets are read back here.
-            kind = self._recipe(name).get("log")
-            if kind and name not in self._seen:
-                stored = kind in ("figure", "text", "artifact")  # the file itself is logged
-                self._log(name, None if stored else self._catalog.load(name))
+            inputs = {name for name in pipeline.inputs() if self._recipes.get(name, {}).get("log") == "input"}
+            for name in sorted(pipeline.all_outputs() | inputs):
+                self._log(name)
         self._attempt("register models", lambda run: run.register_models())
+        self._attempt("log the summary", lambda run: run.log_summary(summarise(pipeline, self._catalog)))
+        run = self._run
         self._end("FINISHED")
+        logger.info("MLflow run %s (%s) in experiment %s is finished", run.name, run.run_id, run.experiment)
 
     @hook_impl
     def on_pipeline_error(self, error: Exception) -> None:
@@ -116,34 +143,44 @@ class TrackingHook:
     def _active(self) -> bool:
         return self._run is not None and os.getpid() == self._pid
 
-    def _recipe(self, name: str) -> dict[str, Any]:
-        if not self._active():
-            return {}
-        metadata = getattr(self._catalog.get(name), "metadata", None) or {}
-        return metadata.get("mlflow") or {}
-
-    def _log(self, name: str, data: Any) -> None:
-        recipe = self._recipe(name)
+    def _log(self, name: str, data: Any = None) -> None:
+        if not self._active() or name not in self._recipes:
+            return
         with self._lock:
-            if not recipe or name in self._seen:
+            if name in self._seen:
                 return
             self._seen.add(name)
-        self._attempt(f"log dataset {name!r}", lambda run: run.log(name, data, recipe, self._catalog))
+        from explicate.hooks.kinds import Item, log_item
 
-    def _attempt(self, what: str, action: Any) -> None:
-        """Do it, or warn: a log line lost must not lose the computation."""
+        item = Item(name, self._recipes[name], self._catalog, data)
+        self._attempt(f"log dataset {name!r}", lambda run: log_item(run, item))
+
+    def _attempt(self, what: str, action: Callable[[Any], None]) -> None:
+        """Do it, one at a time, or warn: a log line lost must not lose the computation."""
         try:
-            action(self._run)
+            with self._lock:
+                action(self._run)
         except Exception as error:
             logger.warning("could not %s in MLflow: %s: %s", what, type(error).__name__, error)
 
+    def _handle_signals(self) -> None:
+        """Leave by SystemExit on signals that end a process, so that `atexit` closes the run."""
+        if threading.current_thread() is threading.main_thread():
+            self._handled = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+            for number in self._handled:
+                signal.signal(number, lambda received, frame: sys.exit(128 + received))
+
     def _killed(self) -> None:
-        """At exit of the interpreter with a run still open: Kedro calls no hook on Ctrl-C."""
+        """Close a run that is still open: at exit of the interpreter, since Kedro calls no hook on Ctrl-C."""
         if self._active():
             self._end("KILLED")
 
     def _end(self, status: str) -> None:
-        logging.getLogger().removeHandler(self._warnings)
-        self._attempt("close the run", lambda run: run.end(status, self._warnings.lines))
+        self._warnings.stop()
+        self._attempt("close the run", lambda run: run.end(status, self._warnings.lines()))
         self._run = None
         atexit.unregister(self._killed)
+        if threading.current_thread() is threading.main_thread():
+            for number in self._handled:
+                signal.signal(number, signal.SIG_DFL)
+        self._handled = []
