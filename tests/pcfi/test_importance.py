@@ -180,6 +180,19 @@ def test_boosted_rows_are_the_gains_of_their_own_trees():
     np.testing.assert_allclose(per_class_importance(model).values, expected, atol=1e-12)
 
 
+def test_overall_of_boosted_models_is_what_their_libraries_report():
+    _, X, codes = forest_of(3)
+    gradient = MODELS["gradient"].fit(X, codes)
+    np.testing.assert_allclose(per_class_importance(gradient).overall, gradient.feature_importances_, atol=1e-12)
+    light = MODELS["lightgbm"].fit(X, codes)
+    gains = light.booster_.feature_importance("gain")
+    np.testing.assert_allclose(per_class_importance(light).overall, gains / gains.sum(), atol=1e-12)
+    extreme = xgboost.XGBClassifier(n_estimators=4).fit(X, codes)
+    scores = extreme.get_booster().get_score(importance_type="total_gain")
+    gains = np.array([scores.get(f"f{column}", 0.0) for column in range(5)])
+    np.testing.assert_allclose(per_class_importance(extreme).overall, gains / gains.sum(), atol=1e-6)
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(range(5)))
 def test_features_keep_their_importance_when_columns_move(order):
@@ -216,6 +229,23 @@ def test_encoded_blocks_are_reported_as_the_features_the_user_knows():
     np.testing.assert_allclose(declared.values, result.values, atol=1e-14)
 
 
+def test_groups_are_told_by_the_features_of_the_users_table():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.choice(list("uvw"), (150, 2)), columns=["left", "right"]).assign(
+        size=generator.normal(size=150)
+    )
+    y = np.where(X["left"] == "u", "in", np.where(X["size"] > 0, "big", "small"))
+    encoder = make_column_transformer((OneHotEncoder(), ["left", "right"]), remainder="passthrough")
+    model = make_pipeline(encoder, ensemble.RandomForestClassifier(8, random_state=0)).fit(X, y)
+    single = per_class_importance(model)
+    grouped = per_class_importance(model, feature_groups={"sides": ["left", "right"]})
+    assert grouped.features == ("sides", "size")
+    np.testing.assert_allclose(grouped.values[:, 0], single.values[:, :2].sum(axis=1), atol=1e-14)
+    encoded = per_class_importance(model, feature_groups={"u": ["onehotencoder__left_u", "onehotencoder__right_u"]})
+    assert len(encoded.features) == 6
+    assert per_class_importance(model, feature_groups={"extent": "size"}).features == ("extent", "left", "right")
+
+
 def test_an_encoder_that_mixes_columns_is_reported_as_encoded():
     _, X, codes = forest_of(3)
     model = make_pipeline(PCA(2, random_state=0), tree.DecisionTreeClassifier(random_state=0)).fit(X, codes)
@@ -230,7 +260,9 @@ def test_a_class_no_leaf_predicts_is_zero_with_one_warning():
         result = per_class_importance(stump)
     assert len(caught) == 1
     assert result.values.tolist() == [[1.0], [0.0]]
-    assert "no leaf predicts this class" in result.summary()
+    assert "rare (5% of training weight): no split counts for this class" in result.summary()
+    whole = per_class_importance(stump, path_filter=False)  # no warning: the row is not zero
+    assert whole.values.tolist() == [[1.0], [1.0]]
 
 
 def test_a_tree_of_one_node_counts_as_zero():
@@ -279,6 +311,29 @@ def test_held_out_rows_remove_the_inflation_of_many_distinct_values(seed):
     assert np.argmin(in_sample) != 3
     assert np.argmin(held_out) == 3
     assert held_out_importance(forest, X[:300], y[:300], out_of_bag=True).overall[3] < in_sample[3]
+
+
+def test_a_table_is_matched_by_name_and_read_with_its_gaps():
+    _, X, codes = forest_of(3)
+    table = pd.DataFrame(X, columns=list("abcde")).round().astype("Int64")
+    table.iloc[::4, 1] = pd.NA
+    plain = table.astype(float).to_numpy()
+    forest = ensemble.RandomForestClassifier(5, max_depth=3, random_state=0).fit(table, codes)
+    expected = held_out_importance(forest, table, codes)
+    assert expected.features == tuple("abcde")
+    np.testing.assert_array_equal(held_out_importance(forest, table[list("edcba")], codes).values, expected.values)
+    bare = ensemble.RandomForestClassifier(5, max_depth=3, random_state=0).fit(plain, codes)
+    np.testing.assert_array_equal(held_out_importance(bare, plain, codes).values, expected.values)
+    np.testing.assert_array_equal(per_class_importance(bare).values, per_class_importance(forest).values)
+    with pytest.raises(ValueError, match="lacks the column"):
+        held_out_importance(forest, table.drop(columns="c"), codes)
+
+
+def test_a_class_absent_from_held_out_rows_is_said_to_be_absent():
+    forest, X, codes = forest_of(3)
+    result = held_out_importance(forest, X[codes != 2], codes[codes != 2])
+    assert not result.values[2].any()
+    assert "2 (0% of rows): no such rows" in result.summary()
 
 
 def test_out_of_bag_uses_only_the_rows_a_tree_never_saw():
@@ -344,7 +399,12 @@ REGRESSOR = tree.DecisionTreeRegressor(random_state=0)
         (lambda m, X, y: per_class_importance(m).rank("z"), ValueError, "class_label='z' is unknown"),
         (lambda m, X, y: held_out_importance(m, X, y + 7), ValueError, "y holds .* unknown to the model"),
         (lambda m, X, y: held_out_importance(m, X, y[:-1]), ValueError, "X has 120 rows, y 119"),
-        (lambda m, X, y: held_out_importance(m, X[:5], y[:5], out_of_bag=True), ValueError, "needs the training rows"),
+        (lambda m, X, y: held_out_importance(m, X[:0], y[:0]), ValueError, "the 0 held-out rows have no positive"),
+        (lambda m, X, y: held_out_importance(m, X, y, sample_weight=y * 0), ValueError, "weights of zero or more"),
+        (lambda m, X, y: held_out_importance(m, X, y, sample_weight=y - 1.0), ValueError, "negative or missing"),
+        (lambda m, X, y: held_out_importance(m, X, y, sample_weight=y * np.nan), ValueError, "negative or missing"),
+        (lambda m, X, y: per_class_importance(m, feature_groups={"x1": ["x0"]}), ValueError, "rename the feature"),
+        (lambda m, X, y: held_out_importance(m, X[:5], y[:5], out_of_bag=True), ValueError, "needs the 120 training"),
         (lambda m, X, y: held_out_importance(m[0], X, y, out_of_bag=True), ValueError, "needs trees grown on boot"),
         (lambda m, X, y: held_out_importance(MODELS["gradient"].fit(X, y), X, y), ValueError, "use a tree, a forest"),
     ],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,123 +12,11 @@ import pandas as pd
 from explicate.core.encoding import column_origins, split_model
 from explicate.core.tree_readers import read_trees
 from explicate.core.trees import TreeEnsemble
-from explicate.core.validation import check_choice, shorten_list
+from explicate.core.validation import align_columns, check_choice, shorten_list
 from explicate.pcfi.impurity import accumulate, node_statistics
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from explicate.pcfi.result import PerClassImportance
 
 Normalize = Literal["forest", "tree"] | None
-
-
-@dataclass(frozen=True, eq=False)
-class PerClassImportance:
-    """
-    How much each feature helps a tree ensemble to tell each class from the others.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_classes, n_features), dtype float64
-        Importance; each row sums to one unless it was not normalised, or no leaf predicts its class (zeros).
-    overall : ndarray of shape (n_features,), dtype float64
-        Decrease of all classes together (mean decrease in impurity), normalised alike.
-    sd : ndarray of shape (n_classes, n_features), dtype float64
-        Standard deviation over trees (rounds of a boosted model), on the scale of `values`.
-    classes : ndarray of shape (n_classes,)
-        Labels as the user wrote them.
-    features : tuple of length n_features
-        Names of features.
-    support : ndarray of shape (n_classes,), dtype float64
-        Share of each class at the roots: of training weight, or of the held-out rows; NaN for boosted models.
-    n_trees : int
-        Trees averaged.
-    source : {"training", "held-out", "out-of-bag"}
-        Rows the node weights and class fractions come from.
-    """
-
-    values: np.ndarray
-    overall: np.ndarray
-    sd: np.ndarray
-    classes: np.ndarray
-    features: tuple[Any, ...]
-    support: np.ndarray
-    n_trees: int
-    source: str
-
-    @property
-    def standard_error(self) -> np.ndarray:
-        """Standard error of the mean over trees, shape (n_classes, n_features)."""
-        return self.sd / np.sqrt(self.n_trees)
-
-    def rank(self, class_label: Any) -> list[Any]:
-        """
-        Return feature names from the most to the least important for one class (ties in column order).
-
-        Parameters
-        ----------
-        class_label : object
-            One of `classes`.
-
-        Raises
-        ------
-        ValueError
-            For a label the model does not know.
-        """
-        found = np.flatnonzero([label == class_label for label in self.classes])
-        if not len(found):
-            raise ValueError(f"class_label={class_label!r} is unknown; the model has {shorten_list(self.classes)}.")
-        return [self.features[i] for i in np.argsort(-self.values[found[0]], kind="stable")]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per class and feature: class, support, feature, importance, sd, standard_error, rank."""
-        n_classes, n_features = self.values.shape
-        ranks = np.argsort(np.argsort(-self.values, axis=1, kind="stable"), axis=1) + 1
-        return pd.DataFrame(
-            {
-                "class": np.repeat(np.array([str(label) for label in self.classes], dtype=object), n_features),
-                "support": np.repeat(self.support, n_features),
-                "feature": [str(name) for name in self.features] * n_classes,
-                "importance": self.values.ravel(),
-                "sd": self.sd.ravel(),
-                "standard_error": self.standard_error.ravel(),
-                "rank": ranks.ravel(),
-                "overall": np.tile(self.overall, n_classes),
-            }
-        ).astype({"class": "str"})
-
-    def metrics(self) -> dict[str, float]:
-        """Return ``<class>.<feature>`` -> importance."""
-        return {
-            f"{label}.{name}": float(self.values[row, column])
-            for row, label in enumerate(self.classes)
-            for column, name in enumerate(self.features)
-        }
-
-    def summary(self, top_k: int = 3) -> str:
-        """
-        Return a text that names the leading features of each class.
-
-        Parameters
-        ----------
-        top_k : int, default 3
-            Features named per class.
-        """
-        lines = [
-            f"Per-class importance of {len(self.features)} features over {self.n_trees} trees ({self.source} rows)."
-        ]
-        for row, label in enumerate(self.classes):
-            share = "" if np.isnan(self.support[row]) else f" ({self.support[row]:.0%} of rows)"
-            leading = ", ".join(
-                f"{name} {self.values[row, self.features.index(name)]:.2f}" for name in self.rank(label)[:top_k]
-            )
-            lines.append(f"  {label}{share}: {leading if self.values[row].any() else 'no leaf predicts this class'}")
-        return "\n".join(lines)
-
-    def plot(self, max_features: int = 20) -> Figure:
-        """Draw the heat map and the bars of each class; see `explicate.pcfi.plotting.plot_importance`."""
-        from explicate.pcfi.plotting import plot_importance
-
-        return plot_importance(self, max_features=max_features)
 
 
 def per_class_importance(
@@ -160,8 +47,8 @@ def per_class_importance(
     path_filter : bool, default True
         Whether a split counts for a class only when a leaf below it predicts that class.
     feature_groups : mapping, optional
-        Name -> encoded columns (names or positions) to report as one feature; unlisted columns stay alone. Read off a
-        Pipeline's encoder when left out.
+        Name -> features of a Pipeline's input, or columns the trees read (names or positions), to report as one
+        feature; what is unlisted stays alone. Read off a Pipeline's encoder when left out.
     feature_names : sequence, optional
         Names of the columns the trees read, or of the Pipeline's input; default: as fitted, else ``x0``, ``x1``, ….
 
@@ -224,7 +111,8 @@ def held_out_importance(
     model : estimator or Pipeline
         As in `per_class_importance`; averaged trees only.
     X : DataFrame or array of shape (n_rows, n_features)
-        Held-out rows, as `model` takes them; with ``out_of_bag=True`` the very rows it was trained on.
+        Held-out rows, as `model` takes them (a table's columns are matched by name); with ``out_of_bag=True`` the very
+        rows it was trained on, in their order.
     y : array-like of shape (n_rows,)
         Labels, matched by position.
     sample_weight : array-like of shape (n_rows,), optional
@@ -242,7 +130,7 @@ def held_out_importance(
     ------
     ValueError
         Besides those of `per_class_importance`: a boosted model, labels the model does not know, lengths that differ,
-        or ``out_of_bag`` for a model without bootstrap.
+        no rows or no positive weight, columns missing from a table, or ``out_of_bag`` for a model without bootstrap.
 
     Examples
     --------
@@ -267,14 +155,33 @@ def held_out_importance(
         raise ValueError(f"y holds {shorten_list(unknown)}, unknown to the model; it has {shorten_list(position)}.")
     codes = np.array([position[label] for label in labels.tolist()], dtype=np.intp)
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float).ravel()
-    rows = X if encoder is None else encoder.transform(X)
-    rows = np.asarray(rows.todense() if hasattr(rows, "todense") else rows)
+    rows = _encoded_rows(X, encoder, estimator)
     if not len(rows) == len(codes) == len(weight):
         raise ValueError(f"X has {len(rows)} rows, y {len(codes)} and sample_weight {len(weight)}; give equal lengths.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise ValueError(
+            f"the {len(weight)} held-out rows have no positive total weight, or a weight that is negative or missing; "
+            "give at least one row and weights of zero or more."
+        )
     used = _out_of_bag(estimator, len(rows)) if out_of_bag else None
     node_weight, fraction = node_statistics(trees, trees.apply(rows), codes, weight, used)
     source = "out-of-bag" if out_of_bag else "held-out"
     return _averaged_importance(trees, node_weight, fraction, features, group_of, normalize, path_filter, source=source)
+
+
+def _encoded_rows(X: Any, encoder: Any, estimator: Any) -> np.ndarray:
+    """Return the rows the trees compare; columns of a table are matched by name, missing values become NaN."""
+    if encoder is not None:
+        rows = encoder.transform(X)
+    elif isinstance(X, pd.DataFrame) and hasattr(estimator, "feature_names_in_"):
+        rows = align_columns(X, estimator.feature_names_in_.tolist())
+    else:
+        rows = X
+    if hasattr(rows, "toarray"):
+        rows = rows.toarray()
+    if isinstance(rows, pd.DataFrame):
+        return rows.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(rows, dtype=np.float64)
 
 
 def _out_of_bag(estimator: Any, n_rows: int) -> np.ndarray:
@@ -284,10 +191,11 @@ def _out_of_bag(estimator: Any, n_rows: int) -> np.ndarray:
             f"out_of_bag=True needs trees grown on bootstrap samples; {type(estimator).__name__} has none: pass "
             "held-out rows with out_of_bag=False."
         )
+    n_trained = getattr(estimator, "_n_samples", n_rows)
+    if n_rows != n_trained:
+        raise ValueError(f"out_of_bag=True needs the {n_trained} training rows, in their order; X has {n_rows}.")
     used = np.ones((n_rows, len(samples)), dtype=bool)
     for tree, drawn in enumerate(samples):
-        if len(drawn) and drawn.max() >= n_rows:
-            raise ValueError(f"out_of_bag=True needs the training rows; X has only {n_rows}.")
         used[drawn, tree] = False
     return used
 
@@ -317,7 +225,12 @@ def _read(
         named = feature_names is None and hasattr(encoder, "get_feature_names_out")
         columns = list(encoder.get_feature_names_out()) if named else [f"x{i}" for i in range(trees.n_features)]
     if feature_groups is not None:
-        inputs, origins = _declared_groups(feature_groups, columns)
+        groups = {name: [group] if isinstance(group, str) else list(group) for name, group in feature_groups.items()}
+        if origins is not None and all(member in inputs for group in groups.values() for member in group):
+            inputs, owner = _declared_groups(groups, inputs)
+            origins = owner[origins]
+        else:
+            inputs, origins = _declared_groups(groups, columns)
     elif origins is None:  # an output mixes several inputs: report the encoded columns themselves
         inputs, origins = columns, np.arange(trees.n_features)
     return trees, tuple(inputs), origins.astype(np.int64)
@@ -345,6 +258,10 @@ def _declared_groups(groups: Mapping[Any, Sequence[Any]], columns: list[Any]) ->
             group_of[place] = number
     for place in np.flatnonzero(group_of < 0):
         group_of[place] = len(names)
+        if columns[place] in groups:
+            raise ValueError(
+                f"feature_groups has a feature {columns[place]!r} without the column of that name; rename the feature."
+            )
         names.append(columns[place])
     return names, group_of
 
@@ -375,16 +292,13 @@ def _averaged_importance(
         group_of,
         len(features),
     )
-    if not predicted.all():
+    if path_filter and not predicted.all():
         warnings.warn(
             f"no leaf predicts {shorten_list(trees.classes[~predicted])}; the importances of such a class are zero: "
             "balance the classes or grow deeper trees.",
             UserWarning,
             stacklevel=3,
         )
-        if path_filter:
-            total[:-1][~predicted] = 0.0
-            square[:-1][~predicted] = 0.0
     support = fraction[trees.roots].mean(axis=0)
     return _finish(total, square, trees.n_trees, trees.classes, features, support, normalize, source)
 

@@ -11,7 +11,7 @@ from explicate.core.plotting import INK, PALETTE, QUIET, SEQUENTIAL, new_figure,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from explicate.pcfi.importance import PerClassImportance
+    from explicate.pcfi.result import PerClassImportance
 
 #: A class below half its fair share of rows is marked as rare.
 RARE = 0.5

@@ -48,15 +48,20 @@ def explain_classes_held_out(model: Any, test: pd.DataFrame, problem: Problem, o
 
 def _reason_to_skip(model: Any, problem: Problem, *, averaged: bool = False) -> str | None:
     from explicate.core.encoding import split_model
+    from explicate.core.labels import EncodedLabels
     from explicate.core.tree_readers import is_tree_ensemble, read_trees
 
     estimator = split_model(model)[1]
-    name = type(estimator).__name__
+    name = type(estimator.estimator if isinstance(estimator, EncodedLabels) else estimator).__name__
     if problem["task"] != "classification":
         return f"PCFI skipped: it explains classes, and {name} is a regressor."
     if not is_tree_ensemble(estimator):
         return f"PCFI skipped: it explains tree ensembles, and {name} is none."
-    if averaged and not read_trees(estimator).averaged:
+    try:
+        trees = read_trees(estimator)
+    except ValueError as error:
+        return f"PCFI skipped: {error}"
+    if averaged and not trees.averaged:
         return f"PCFI on held-out rows skipped: the boosted trees of {name} hold no class fractions."
     return None
 
