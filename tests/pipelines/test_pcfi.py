@@ -61,7 +61,7 @@ def test_the_stage_stores_what_the_library_computes_for_the_users_features():
     assert metrics["pcfi.rare.kind"] == expected.values[1, 1]
     assert all(isinstance(value, float) and np.isfinite(value) for value in metrics.values())
     assert "(held-out rows)" in stored["pcfi.held_out_text"]
-    assert "1 features not shown" in stored["pcfi.importance_figure"].axes[1].get_title(loc="right")
+    assert "1 feature not shown" in stored["pcfi.importance_figure"].axes[1].get_title(loc="right")
 
 
 def test_columns_of_an_empty_table_are_those_of_a_full_one():

@@ -46,7 +46,7 @@ def plot_importance(result: PerClassImportance, max_features: int = 20) -> Figur
     bars.barh(rows, result.overall[order], color=QUIET, height=0.7)
     bars.set_yticks(rows, labels)
     bars.invert_yaxis()
-    bars.set_xlabel("importance, all classes together")
+    bars.set_xlabel("overall importance")
     tidy(bars)
     top = max(values.max(), 1e-12)
     heat.imshow(values.T, cmap=SEQUENTIAL, vmin=0, vmax=top, aspect="auto")
@@ -55,14 +55,16 @@ def plot_importance(result: PerClassImportance, max_features: int = 20) -> Figur
         heat.text(column, row, f"{value:.2f}".lstrip("0") or "0", ha="center", va="center", color=shade, fontsize=8)
     tidy(heat, grid=None).tick_params(length=0)
     longest = max(len(str(label)) for label in result.classes)
-    heat.set_xticks(range(n_classes), _class_labels(result), rotation=35 if longest > 8 and n_classes > 3 else 0)
+    slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if longest > 8 and n_classes > 3 else {}
+    heat.set_xticks(range(n_classes), _class_labels(result), **slanted)
     for tick, share in zip(heat.get_xticklabels(), result.support, strict=True):
         if share < RARE / n_classes:
             tick.set_color(PALETTE[1])
             tick.set_fontweight("bold")
     left_out = len(result.features) - n_features
     heat.set_title(
-        f"importance to each class ({result.source} rows)" + (f"; {left_out} features not shown" if left_out else ""),
+        f"importance to each class ({result.source} rows)"
+        + (f"; {left_out} feature{'s'[: left_out > 1]} not shown" if left_out else ""),
         loc="right",
         fontsize="medium",
     )
