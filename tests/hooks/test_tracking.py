@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pandas as pd
@@ -145,6 +147,31 @@ def test_a_deleted_experiment_is_named_with_the_remedy(session):
     session.client.delete_experiment(session.client.get_experiment_by_name("base").experiment_id)
     with pytest.raises(RuntimeError, match=r"'base' was deleted; restore it .*--experiment-id 1"):
         session.begin()
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("sqlite:////proc/no/such/x.db", r"sqlite:////proc/no/such/x\.db"),
+        ("nosuch://me:secret@host/db", r"nosuch://\*\*\*@host/db"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_named_with_the_remedy_and_without_its_password(session, uri, shown):
+    session.config["tracking_uri"] = uri
+    with pytest.raises(RuntimeError, match=rf"cannot use the store {shown} \(.*tracking_uri.*enabled: false") as raised:
+        session.begin()
+    assert "secret" not in str(raised.value)
+
+
+def test_two_runs_may_make_the_database_at_once(tmp_path):
+    code = (
+        "import sys; from explicate.hooks.store import TrackedRun;"
+        "TrackedRun.start({'tracking_uri': 'sqlite:///m.db'}, {'project_path': sys.argv[1]}, {}).end('FINISHED', [])"
+    )
+    begun = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(2)]
+    errors = [process.communicate(timeout=120)[1] for process in begun]
+    assert [process.returncode for process in begun] == [0, 0], errors
+    assert [run.info.status for run in Session(tmp_path, tmp_path / "m.db").runs()] == ["FINISHED"] * 2
 
 
 def test_a_run_that_ctrl_c_left_open_in_a_notebook_is_closed_by_the_next(session):

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -60,9 +62,7 @@ class TrackedRun:
         Raises
         ------
         RuntimeError
-            When the experiment was deleted in MLflow, with the command that restores it.
-        mlflow.exceptions.MlflowException
-            When the store cannot be used.
+            When the store cannot be used, or the experiment was deleted in MLflow; with what to do about it.
         """
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         os.environ.setdefault("DO_NOT_TRACK", "true")
@@ -75,13 +75,27 @@ class TrackedRun:
         if not asked:  # MLflow sets the variable itself; the next run of this process may belong to another project
             os.environ.pop("MLFLOW_TRACKING_URI", None)
         name = config.get("experiment") or run_params.get("env") or "base"
-        with quiet():  # a new database tells of every table it makes
-            client = mlflow.MlflowClient(tracking_uri=uri)
-            experiment_id = _experiment(
-                client, name, _artifacts(uri, project, config.get("artifacts") or "mlartifacts")
+        artifacts = _artifacts(uri, project, config.get("artifacts") or "mlartifacts")
+        try:
+            with _one_at_a_time(artifacts), quiet():  # a new database tells of every table it makes
+                client = mlflow.MlflowClient(tracking_uri=uri)
+                experiment = _experiment(client, name, artifacts)
+                _sweep(client)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+            message = (
+                f"MLflow cannot use the store {uri} ({reason}); correct tracking_uri in conf/<env>/mlflow.yml or "
+                "MLFLOW_TRACKING_URI, or run without tracking by enabled: false."
             )
-            mlflow.set_experiment(experiment_id=experiment_id)  # logged models go to the active experiment
-            _sweep(client)
+            # An address may hold a password, which MLflow's own traceback repeats.
+            raise RuntimeError(re.sub("//[^/@ ]*@", "//***@", message)) from None
+        if experiment.lifecycle_stage == "deleted":
+            raise RuntimeError(
+                f"The MLflow experiment {name!r} was deleted; restore it (mlflow experiments restore --experiment-id "
+                f"{experiment.experiment_id}) or name another one in conf/<env>/mlflow.yml (experiment: NAME)."
+            )
+        experiment_id = experiment.experiment_id
+        mlflow.set_experiment(experiment_id=experiment_id)  # logged models go to the active experiment
         tags = {**run_tags(run_params), **(config.get("tags") or {})}
         run = client.create_run(experiment_id, tags={key: str(value)[:_MAX_TAG] for key, value in tags.items()})
         tracked = cls(client, run, name)
@@ -182,6 +196,24 @@ def quiet() -> Iterator[None]:
             log.setLevel(level)
 
 
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path | None) -> Iterator[None]:
+    """Hold a lock on the folder: two runs that make the tables of one new database at once break each other."""
+    if folder is None or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _artifacts(uri: str, project: Path, folder: str) -> Path | None:
     """Return the folder of artifacts: beside an SQLite file, in the project for another database, a server's own."""
     if uri.startswith(_SERVERS):
@@ -190,24 +222,17 @@ def _artifacts(uri: str, project: Path, folder: str) -> Path | None:
     return (Path(uri.removeprefix("sqlite:///")).parent if sqlite else project) / folder
 
 
-def _experiment(client: Any, name: str, artifacts: Path | None) -> str:
+def _experiment(client: Any, name: str, artifacts: Path | None) -> Any:
     """Find or create the experiment."""
     from mlflow.exceptions import MlflowException
 
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    if client.get_experiment_by_name(name) is None:
         try:
-            return client.create_experiment(name, artifact_location=(artifacts / name).as_uri() if artifacts else None)
-        except MlflowException as error:
+            client.create_experiment(name, artifact_location=(artifacts / name).as_uri() if artifacts else None)
+        except MlflowException as error:  # on a server, another run may be faster
             if error.error_code != "RESOURCE_ALREADY_EXISTS":
                 raise
-            found = client.get_experiment_by_name(name)  # another run was faster
-    if found.lifecycle_stage == "deleted":
-        raise RuntimeError(
-            f"The MLflow experiment {name!r} was deleted; restore it (mlflow experiments restore --experiment-id "
-            f"{found.experiment_id}) or name another one in conf/<env>/mlflow.yml (experiment: NAME)."
-        )
-    return found.experiment_id
+    return client.get_experiment_by_name(name)
 
 
 def _sweep(client: Any) -> None:
