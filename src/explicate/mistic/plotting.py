@@ -245,3 +245,51 @@ def _swarm(values: np.ndarray) -> np.ndarray:
         half = 0.36 * counts[b] / counts.max()
         offsets[mine] = np.linspace(-half, half, len(mine))
     return offsets
+
+
+def plot_performance(performance: Any, n_features: int, knee: int | None = None) -> Figure:
+    """
+    Draw the mean score over the splits for every number of features, its spread, the knee and what was selected.
+
+    Parameters
+    ----------
+    performance : DataFrame
+        Columns ``n_features``, ``score``, ``score_sd``, as `MisticSelector.performance_` has them.
+    n_features : int
+        Number selected.
+    knee : int, optional
+        Number at the knee.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    counts, scores = performance["n_features"].to_numpy(), performance["score"].to_numpy()
+    spread = performance["score_sd"].to_numpy()
+    figure, ax = new_figure(6.6, 3.8)
+    ax.fill_between(counts, scores - spread, scores + spread, color=PALETTE[0], alpha=0.18, linewidth=0)
+    ax.plot(counts, scores, color=PALETTE[0], marker="o", markersize=3)
+    at = int(np.abs(counts - n_features).argmin())
+    ax.axvline(counts[at], color=PALETTE[1], linewidth=1)
+    what = "knee" if knee == n_features else "selected"
+    left = counts[at] < (counts.min() + counts.max()) / 2 or len(counts) < 3
+    ax.annotate(
+        f"{what}: {n_features}, score {scores[at]:.3f}",
+        (counts[at], 0.04),
+        xycoords=("data", "axes fraction"),
+        xytext=(5 if left else -5, 0),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        color=PALETTE[1],
+    )
+    if counts.max() > 100:
+        ax.set_xscale("log")
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("features")
+    ax.set_ylabel("score on validation rows")
+    ax.set_title("mean over splits; the band is one standard deviation", loc="left", fontsize=9)
+    tidy(ax, grid="y")
+    return figure

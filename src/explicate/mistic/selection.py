@@ -1,0 +1,386 @@
+"""MisticSelector: feature selection by support vector machines, as a selector and predictor of scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.svm import SVC
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from explicate.core.validation import check_choice, check_number
+from explicate.mistic.folds import Fold, make_folds
+from explicate.mistic.inputs import check_target, check_weights, list_parameters, make_plan, read_groups
+from explicate.mistic.knee import best_count, find_knee
+from explicate.mistic.machine import svm_kind
+from explicate.mistic.refining import refine_selection
+from explicate.mistic.searching import search
+from explicate.mistic.splits import resolve_splits
+from explicate.mistic.unified import calibrate_cutoff, fit_unified, mean_ranks, performance_table, tune_unified
+
+
+def _kind_is(*kinds: str) -> Any:
+    def check(self: MisticSelector) -> bool:
+        return svm_kind(SVC() if self.estimator is None else self.estimator) in kinds
+
+    return check
+
+
+class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
+    """
+    Select groups of columns by what they do to fitted support vector machines.
+
+    On every split of the rows a search removes (or adds) groups, ranked by the exact change of the frozen machine's
+    decisions and dual objective; the machine is fitted again on what is left. The members' mean ranks give one order,
+    the mean performance curve the number of groups, and one SVM tuned over the splits and fitted on all rows predicts.
+
+    Parameters
+    ----------
+    estimator : SVC, NuSVC, SVR, NuSVR or OneClassSVM, optional
+        Unfitted; default ``SVC()``. Its kernel is one of scikit-learn's, or a `Kernel` of this package.
+    param_grid : dict or list of dict, optional
+        Parameters to try, or distributions of which `n_candidates` are drawn; default the estimator's own alone.
+    direction : {"backward", "forward"}, default "backward"
+    cv : int, splitter or iterable, default 5
+        Splits; a number means shuffled stratified folds (see also `explicate.mistic.splits`).
+    scoring : str, callable or WeightedScore, optional
+        Default ``WeightedScore()``. A scorer may use ``predict`` and ``decision_function``.
+    step : float, default 0.1
+        Share of the candidates that move at once (below 1), or their number; 0 means one at a time. Candidates are
+        the groups inside (backward) or outside (forward).
+    groups : mapping or fitted ColumnTransformer, optional
+        Name -> columns that stay together; columns in no group stand alone. A fitted encoder gives its inputs.
+    group_normalization : {"per_feature", "sqrt", "none"}, default "per_feature"
+    ranking_weight : float, default 0.9
+        Share of the decisions' change in the consensus rank; the rest is the objective's.
+    ranking_rows : {"synthetic", "train", "validation"}, default "synthetic"
+        Rows whose decisions count: independent normal draws, or the split's own.
+    n_synthetic : int, default 100
+    objective : {"dual", "kernel_mass"}, default "dual"
+        "kernel_mass" is the proxy of MISTIC 0.1.1, in its own order.
+    tune : {"once", "each_step"}, default "once"
+        "once" keeps the first parameters; a numeric γ then grows as the columns become fewer.
+    shared_features, shared_parameters : bool, default False
+        Whether the splits move together, with one set of features or of parameters.
+    max_features : int, optional
+        Groups at most: where a forward search ends, and the largest set that may be selected.
+    n_initial_medoids : int, default 20
+        Columns among which a forward search starts.
+    select : {"knee", "best"} or int, default "knee"
+        Number of groups to keep.
+    cutoff : {"zero", "f1", "balanced_accuracy"}, default "zero"
+        Decision above which `predict` answers the second of two classes; others are found out of fold.
+    n_candidates : int, default 20
+        Draws from distributions.
+    max_memory : float, default 2e9
+        Bytes that the kernels of one split may take.
+    n_jobs : int, optional
+        As in joblib.
+    random_state : int, optional
+        Seed of splits, synthetic rows and drawn parameters.
+    verbose : int, default 0
+        Above 0 prints what is done.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        Rank of each column's group, 1 the most important.
+    performance_ : DataFrame
+        One row per number of groups: score over members, metrics, support vectors.
+    group_table_ : DataFrame
+        One row per group in order: rank, mean rank over members, its standard deviation, whether selected.
+    members_ : tuple of MemberPath
+    knee_ : int
+        Groups at the knee of `performance_`.
+    n_groups_ : int
+        Groups selected.
+    best_params_ : dict
+    tuning_ : DataFrame
+        Mean score of every combination on the selected columns.
+    estimator_ : SVM
+        The unified model, fitted on all rows and the selected columns.
+    calibrated_ : CalibratedClassifierCV or None
+        Its probabilities.
+    cutoff_ : float
+    classes_ : ndarray
+        Of a classifier.
+    offset_ : ndarray
+        Of a one-class SVM: `score_samples` minus `decision_function`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(80, 6, n_informative=2, n_redundant=0, shuffle=False, random_state=0)
+    >>> selector = MisticSelector(select=2, cv=3, random_state=0).fit(X, y)
+    >>> selector.support_.tolist()
+    [True, True, False, False, False, False]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        param_grid: Any = None,
+        *,
+        direction: str = "backward",
+        cv: Any = 5,
+        scoring: Any = None,
+        step: float = 0.1,
+        groups: Any = None,
+        group_normalization: str = "per_feature",
+        ranking_weight: float = 0.9,
+        ranking_rows: str = "synthetic",
+        n_synthetic: int = 100,
+        objective: str = "dual",
+        tune: str = "once",
+        shared_features: bool = False,
+        shared_parameters: bool = False,
+        max_features: int | None = None,
+        n_initial_medoids: int = 20,
+        select: str | int = "knee",
+        cutoff: str = "zero",
+        n_candidates: int = 20,
+        max_memory: float = 2e9,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.direction = direction
+        self.cv = cv
+        self.scoring = scoring
+        self.step = step
+        self.groups = groups
+        self.group_normalization = group_normalization
+        self.ranking_weight = ranking_weight
+        self.ranking_rows = ranking_rows
+        self.n_synthetic = n_synthetic
+        self.objective = objective
+        self.tune = tune
+        self.shared_features = shared_features
+        self.shared_parameters = shared_parameters
+        self.max_features = max_features
+        self.n_initial_medoids = n_initial_medoids
+        self.select = select
+        self.cutoff = cutoff
+        self.n_candidates = n_candidates
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MisticSelector:
+        """
+        Select, tune and fit.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Numbers without gaps, on comparable scales.
+        y : array-like of shape (n_rows,), optional
+            Labels or targets; for one class -1 marks outliers, anything else inliers, and it may be left out.
+        sample_weight : array-like of shape (n_rows,), optional
+            Rows of weight zero are dropped.
+
+        Returns
+        -------
+        MisticSelector
+            Fitted.
+        """
+        svm = SVC() if self.estimator is None else self.estimator
+        kind = svm_kind(svm)
+        if kind == "one_class" and y is None:
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=kind == "regressor")
+        X, y, weights = check_weights(X, y, sample_weight, kind)
+        self.X_fit_, self.y_fit_, self.weights_fit_ = X, y, weights
+        fitted, scored, classes = check_target(y, kind, len(X))
+        if kind == "classifier":
+            self.classes_ = classes
+        space = read_groups(self.groups, getattr(self, "feature_names_in_", None), X.shape[1])
+        self.group_names_, self.groups_ = space
+        grid = list_parameters(svm, self.param_grid, self.n_candidates, self.random_state)
+        plan = make_plan(self, svm, kind, classes, grid)
+        folds = self._folds(X, y, fitted, scored, weights)
+        self._say(f"{len(folds)} splits, {len(plan.groups)} groups, {len(grid)} combinations, {self.direction}")
+        self.plan_, self.members_ = plan, tuple(search(folds, plan, self.n_jobs))
+        self.performance_ = performance_table(self.members_, plan)
+        self.member_ranks_ = mean_ranks(self.members_)
+        self.order_ = np.argsort(self.member_ranks_.mean(axis=0), kind="stable")
+        counts, scores = self.performance_["n_features"].to_numpy(), self.performance_["score"].to_numpy()
+        with warnings.catch_warnings():
+            if self.select != "knee":
+                warnings.simplefilter("ignore", UserWarning)
+            self.knee_ = find_knee(counts, scores)
+        self.best_ = best_count(counts, scores)
+        wanted = self.knee_ if self.select == "knee" else self.best_ if self.select == "best" else int(self.select)
+        return self._adopt(self.order_[:wanted], folds)
+
+    def set_n_features(self, n_features: int) -> MisticSelector:
+        """
+        Keep another number of groups: tune and fit the unified model again, on the same order and splits.
+
+        Parameters
+        ----------
+        n_features : int
+            Groups to keep.
+        """
+        check_is_fitted(self, "estimator_")
+        check_number("n_features", n_features, low=1, high=len(self.groups_), integer=True)
+        return self._adopt(self.order_[:n_features])
+
+    def refine(self, *, pooled: bool = False, reserve: float = 0.0, adopt: bool = True, **keywords: Any) -> Any:
+        """
+        Improve the selected set by simulated annealing over the mean score of the splits.
+
+        Parameters
+        ----------
+        pooled : bool, default False
+            Refine one set per member together, for score and diversity (`explicate.mistic.refine_pool`).
+        reserve : float, default 0
+            Share of the rows the search does not see; they judge the first and the last set.
+        adopt : bool, default True
+            Whether the unified model is fitted on the best set found.
+        **keywords
+            Of `explicate.mistic.refine` or `refine_pool`: ``n_iterations``, ``patience``, ``max_groups``, …
+
+        Returns
+        -------
+        Refinement or PooledRefinement
+        """
+        check_is_fitted(self, "estimator_")
+        check_number("reserve", reserve, low=0, high=1, high_included=False)
+        result, best = refine_selection(self, pooled=pooled, reserve=reserve, **keywords)
+        if adopt:
+            self._adopt(np.flatnonzero(best))
+        return result
+
+    def enrichment_score(self, metric: str = "score") -> float:
+        """
+        Return the area under the performance curve over the share of groups: how early the score is reached.
+
+        Parameters
+        ----------
+        metric : str, default "score"
+            Column of `performance_`.
+        """
+        check_is_fitted(self, "performance_")
+        table = self.performance_
+        check_choice("metric", metric, [name for name in table.columns if name != "n_features"])
+        if len(table) < 2:
+            return float(table[metric].iloc[0])
+        share = table["n_features"].to_numpy() / table["n_features"].max()
+        return float(np.trapezoid(table[metric].to_numpy(), share) / (share[-1] - share[0]))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return labels, estimates, or 1 and -1, of the unified model."""
+        rows = self._selected(X)
+        if svm_kind(self.estimator_) == "classifier" and len(self.classes_) == 2:
+            return self.classes_[(self.estimator_.decision_function(rows) > self.cutoff_).astype(int)]
+        return self.estimator_.predict(rows)
+
+    @available_if(_kind_is("classifier", "one_class"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the unified model's decisions."""
+        rows = self._selected(X)
+        return self.estimator_.decision_function(rows)
+
+    @available_if(_kind_is("one_class"))
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return the unified model's decisions without their offset."""
+        rows = self._selected(X)
+        return self.estimator_.score_samples(rows)
+
+    @available_if(_kind_is("one_class"))
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit and predict the same rows."""
+        return self.fit(X, y).predict(X)
+
+    @available_if(_kind_is("classifier"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities: sigmoids of the decisions, fitted out of fold."""
+        rows = self._selected(X)
+        if self.calibrated_ is None:
+            raise ValueError("a class has a single training row, too few to calibrate probabilities; add rows.")
+        return self.calibrated_.predict_proba(rows)
+
+    @available_if(_kind_is("classifier", "regressor"))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return accuracy, or the coefficient of determination."""
+        from sklearn.metrics import accuracy_score, r2_score
+
+        score = accuracy_score if svm_kind(self.estimator_) == "classifier" else r2_score
+        return float(score(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        """Take the kind of estimator from the SVM inside."""
+        tags, inner = super().__sklearn_tags__(), get_tags(SVC() if self.estimator is None else self.estimator)
+        tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
+        tags.regressor_tags, tags.input_tags.sparse = inner.regressor_tags, False
+        tags.target_tags.required = inner.estimator_type in ("classifier", "regressor")
+        return tags
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def _selected(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "estimator_")
+        return validate_data(self, X, dtype=np.float64, reset=False)[:, self.support_]
+
+    def _folds(self, X: np.ndarray, y: Any, fitted: np.ndarray, scored: np.ndarray, weights: Any) -> list[Fold]:
+        kind = svm_kind(SVC() if self.estimator is None else self.estimator)
+        splits = resolve_splits(
+            self.cv, kind, X, np.where(scored, 1, -1) if kind == "one_class" else y, self.random_state
+        )
+        return make_folds(splits, X, fitted, scored, weights, max_memory=self.max_memory)
+
+    def _adopt(self, chosen: np.ndarray, folds: list[Fold] | None = None) -> MisticSelector:
+        plan, task = self.plan_, self.plan_.task
+        X, y, weights = self.X_fit_, self.y_fit_, self.weights_fit_
+        fitted, scored, _ = check_target(y, task.kind, len(X))
+        if folds is None:
+            folds = self._folds(X, y, fitted, scored, weights)
+        columns = plan.columns(chosen)
+        self.best_params_, self.tuning_ = tune_unified(folds, task, plan.grid, columns, self.n_jobs)
+        inside = scored if task.kind == "one_class" else np.ones(len(X), dtype=bool)
+        own = None if weights is None else weights[inside]
+        rows = X[np.ix_(inside, columns)]
+        self.estimator_, self.calibrated_ = fit_unified(task, self.best_params_, rows, fitted[inside], own)
+        if task.kind == "one_class":
+            self.offset_ = self.estimator_.offset_
+        self.cutoff_ = 0.0
+        if self.cutoff != "zero":
+            self.cutoff_ = calibrate_cutoff(self.estimator_, rows, fitted, self.cutoff)
+        self.n_groups_ = len(chosen)
+        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_[columns] = True
+        places = np.empty(len(self.groups_), dtype=int)
+        places[self.order_] = np.arange(1, len(places) + 1)
+        self.ranking_ = np.empty(X.shape[1], dtype=int)
+        for place, own_columns in zip(places, self.groups_, strict=True):
+            self.ranking_[own_columns] = place
+        self.group_table_ = pd.DataFrame(
+            {
+                "feature": [self.group_names_[g] for g in self.order_],
+                "rank": np.arange(1, len(places) + 1),
+                "mean_rank": self.member_ranks_.mean(axis=0)[self.order_],
+                "rank_sd": self.member_ranks_.std(axis=0)[self.order_],
+                "n_columns": [len(self.groups_[g]) for g in self.order_],
+                "selected": np.isin(self.order_, chosen),
+            }
+        )
+        self._say(f"{self.n_groups_} groups kept, score {self.tuning_['score'].max():.4f}, {self.best_params_}")
+        return self
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[MISTIC] {text}")

@@ -1,0 +1,223 @@
+"""Splitters of rows into training and validation parts, in scikit-learn's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+
+from explicate.core.parallel import spawn_seeds
+from explicate.core.validation import check_number, shorten_list
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+class RepeatedHoldOut:
+    """
+    Random hold-outs, stratified by class for labels.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+    test_size : float, default 0.2
+        Share of the rows held out.
+    stratify : bool, default True
+        Whether every part has the classes' shares; use ``False`` for numeric targets.
+    random_state : int, optional
+        Seed.
+
+    Examples
+    --------
+    >>> splitter = RepeatedHoldOut(2, 0.5, random_state=0)
+    >>> [len(test) for _, test in splitter.split(np.zeros((8, 1)), [0, 1] * 4)]
+    [4, 4]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, test_size: float = 0.2, stratify: bool = True, random_state: int | None = None
+    ) -> None:
+        self.n_splits, self.test_size, self.stratify, self.random_state = n_splits, test_size, stratify, random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield (training rows, validation rows)."""
+        splitter = StratifiedShuffleSplit if self.stratify and y is not None else ShuffleSplit
+        drawn = splitter(self.n_splits, test_size=self.test_size, random_state=self.random_state)
+        yield from drawn.split(np.zeros((len(X), 1)), y)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+
+class OneClassSplit:
+    """
+    Train on inliers alone, validate on held-out inliers and all outliers.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+    test_size : float, default 0.2
+        Share of the inliers held out.
+    inlier_label : object, default 1
+    random_state : int, optional
+        Seed.
+
+    Examples
+    --------
+    >>> train, test = next(OneClassSplit(1, 0.5, random_state=0).split(np.zeros((5, 1)), [1, 1, 1, 1, -1]))
+    >>> len(train), len(test), bool(4 in test)
+    (2, 3, True)
+    """
+
+    def __init__(
+        self, n_splits: int = 5, test_size: float = 0.2, inlier_label: Any = 1, random_state: int | None = None
+    ) -> None:
+        self.n_splits, self.test_size = n_splits, test_size
+        self.inlier_label, self.random_state = inlier_label, random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield (training rows, validation rows); without labels every row is an inlier."""
+        labels = np.full(len(X), self.inlier_label) if y is None else np.asarray(y)
+        inside, outside = np.flatnonzero(labels == self.inlier_label), np.flatnonzero(labels != self.inlier_label)
+        if len(inside) < 2:
+            raise ValueError(f"inlier_label={self.inlier_label!r} marks {len(inside)} row(s); two are needed.")
+        for train, test in ShuffleSplit(self.n_splits, test_size=self.test_size, random_state=self.random_state).split(
+            inside
+        ):
+            yield np.sort(inside[train]), np.sort(np.concatenate([inside[test], outside]))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+
+class IndependentPartitions:
+    """
+    Disjoint parts of the rows, each cut in a training and a validation part of its own.
+
+    Parameters
+    ----------
+    n_splits : int, default 3
+        Parts.
+    test_size : float, default 0.2
+        Share of each part held out.
+    stratify : bool, default True
+        Whether parts and hold-outs have the classes' shares.
+    random_state : int, optional
+        Seed.
+
+    Examples
+    --------
+    >>> parts = IndependentPartitions(2, 0.5, random_state=0).split(np.zeros((8, 1)), [0, 1] * 4)
+    >>> sorted(int(row) for train, test in parts for row in [*train, *test])
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+
+    def __init__(
+        self, n_splits: int = 3, test_size: float = 0.2, stratify: bool = True, random_state: int | None = None
+    ) -> None:
+        self.n_splits, self.test_size, self.stratify, self.random_state = n_splits, test_size, stratify, random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield (training rows, validation rows)."""
+        labels = np.asarray(y) if self.stratify and y is not None else None
+        first, *seeds = spawn_seeds(self.random_state, self.n_splits + 1)
+        folds = KFold if labels is None else StratifiedKFold
+        parts = folds(self.n_splits, shuffle=True, random_state=first).split(np.zeros((len(X), 1)), labels)
+        for (_, part), seed in zip(parts, seeds, strict=True):
+            own = None if labels is None else labels[part]
+            hold = RepeatedHoldOut(1, self.test_size, self.stratify, seed)
+            train, test = next(hold.split(part[:, None], own))
+            yield part[train], part[test]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+
+def reserve_rows(n_rows: int, y: Any = None, size: float = 0.2, random_state: int | None = None) -> Split:
+    """
+    Set rows aside that no search may see.
+
+    Parameters
+    ----------
+    n_rows : int
+    y : array-like of shape (n_rows,), optional
+        Labels, to stratify by.
+    size : float, default 0.2
+        Share reserved.
+    random_state : int, optional
+
+    Returns
+    -------
+    tuple of ndarray
+        Rows to work with, and rows reserved, both sorted.
+
+    Examples
+    --------
+    >>> [len(part) for part in reserve_rows(10, size=0.3, random_state=0)]
+    [7, 3]
+    """
+    hold = RepeatedHoldOut(1, size, y is not None, random_state)
+    kept, reserved = next(hold.split(np.zeros((n_rows, 1)), y))
+    return np.sort(kept), np.sort(reserved)
+
+
+def resolve_splits(cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int | None) -> list[Split]:
+    """
+    Make the splits of a selection.
+
+    Parameters
+    ----------
+    cv : int or splitter or iterable of (train, validation)
+        A number means shuffled (stratified) folds, for one class hold-outs of the inliers.
+    kind : {"classifier", "regressor", "one_class"}
+    X : ndarray of shape (n_rows, n_columns)
+    y : ndarray of shape (n_rows,) or None
+    random_state : int, optional
+
+    Raises
+    ------
+    ValueError
+        When a class is too rare for the folds, a split is empty, or a class is missing from a training part (or,
+        for two classes, from a validation part).
+    """
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        check_number("cv", cv, low=2, integer=True)
+        if kind == "classifier":
+            labels, counts = np.unique(y, return_counts=True)
+            if counts.min() < cv:
+                raise ValueError(
+                    f"class {labels[counts.argmin()]!r} has {counts.min()} row(s), fewer than the cv={cv} folds; "
+                    "lower cv or drop the class."
+                )
+            cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
+        elif kind == "regressor":
+            if len(X) < cv:
+                raise ValueError(f"cv={cv} folds of n_samples = {len(X)} rows; lower cv.")
+            cv = KFold(cv, shuffle=True, random_state=random_state)
+        else:
+            cv = OneClassSplit(int(cv), random_state=random_state)
+    made = cv.split(X, y) if hasattr(cv, "split") else iter(cv)
+    splits = [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in made]
+    if not splits:
+        raise ValueError(f"cv={cv!r} makes no split; give a number of folds or a splitter.")
+    for number, (train, test) in enumerate(splits):
+        _check_split(number, train, test, kind, y)
+    return splits
+
+
+def _check_split(number: int, train: np.ndarray, test: np.ndarray, kind: str, y: Any) -> None:
+    if len(train) < 2 or len(test) < 1:
+        raise ValueError(f"split {number} of cv has {len(train)} training and {len(test)} validation rows; change cv.")
+    if kind != "classifier":
+        return
+    classes = np.unique(y)
+    for part, rows in (("training", train), ("validation", test)):
+        missing = classes[~np.isin(classes, y[rows])]
+        if len(missing) and (part == "training" or len(classes) == 2):
+            raise ValueError(
+                f"split {number} of cv has no {part} row of class {shorten_list(missing)}; use stratified splits."
+            )
