@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from explicate.core.encoding import column_origins
 from explicate.core.features import FeatureSpace
@@ -94,8 +95,13 @@ def read_groups(groups: Any, names: Any, n_columns: int) -> tuple[tuple[Any, ...
             columns = list(range(n_columns))  # positions, of a table with names
         space = FeatureSpace.from_groups(groups, columns)
         return space.names, tuple(np.array(own, dtype=np.intp) for own in space.members)
+    if isinstance(groups, FrozenEstimator):
+        groups = groups.estimator
     if not hasattr(groups, "n_features_in_"):
-        raise TypeError(f"groups={type(groups).__name__} is no mapping and no fitted encoder; give one.")
+        raise TypeError(
+            f"groups={type(groups).__name__} is no mapping and no fitted encoder; give one. Where the selector is "
+            "cloned (a search, a target transformer), wrap the encoder in sklearn.frozen.FrozenEstimator."
+        )
     origins = column_origins(groups, groups.n_features_in_)
     if origins is None:
         raise ValueError(f"groups={type(groups).__name__} mixes its inputs, so that no group exists; give a mapping.")
