@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from kedro.io import DatasetError
+from sklearn.utils import Bunch
 
 from explicate.datasets import LoaderDataset, TableDataset
 
@@ -59,6 +60,12 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["table.parquet"]
 
 
+def prices():
+    """Return a Bunch whose one target name is that of a number, as scikit-learn's housing table does."""
+    frame = pd.DataFrame({"rooms": [3.0, 4.0], "price": [1.5, 2.5]})
+    return Bunch(frame=frame, target=frame["price"], target_names=["price"])
+
+
 def test_loader_names_classes():
     loader = LoaderDataset(loader="sklearn.datasets.load_iris", load_args={"as_frame": True}, name_classes=True)
     assert loader.load()["target"].unique().tolist() == ["setosa", "versicolor", "virginica"]
@@ -78,6 +85,14 @@ def test_default_table_loads_offline():
         ({"loader": "math.pi"}, "loader='math.pi' is a float; give a function"),
         ({"loader": "sklearn.datasets.load_iris"}, "without a table; .*as_frame"),
         ({"loader": "palmerpenguins.load_penguins", "name_classes": True}, "names no classes"),
+        (
+            {"loader": f"{__name__}.prices", "name_classes": True},
+            "'price' .* is not a column of the numbers 0 to 0 of its 1 class names",
+        ),
+        (
+            {"loader": "sklearn.datasets.load_iris", "load_args": {"frame": True}},
+            r"refuses load_args=\{'frame': True\}: .*frame",
+        ),
     ],
 )
 def test_a_wrong_loader_is_named(options, message):

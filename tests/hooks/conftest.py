@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -98,7 +99,7 @@ class TinyProject:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def start(self, *arguments: str, **keywords) -> subprocess.Popen:
+    def start(self, *arguments: str) -> subprocess.Popen:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW_TRACKING")}
         return subprocess.Popen(
             [sys.executable, "-m", "kedro", "run", *arguments],
@@ -107,7 +108,8 @@ class TinyProject:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            **keywords,
+            # A shell that starts tests in the background ignores Ctrl-C, and so would every child.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
     def run(self, *arguments: str) -> tuple[int, str]:
@@ -147,6 +149,8 @@ def project(tmp_path, empty_database):
 
 
 @pytest.fixture(autouse=True)
-def _no_store_of_another_test(monkeypatch):
+def _no_store_of_another_test():
     """Forget what ``mlflow.set_tracking_uri`` puts into the environment."""
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    yield
+    os.environ.pop("MLFLOW_TRACKING_URI", None)

@@ -54,7 +54,10 @@ class LoaderDataset(AbstractDataset[None, pd.DataFrame]):
             ) from error
         if not callable(function):
             raise DatasetError(f"loader={self._loader!r} is a {type(function).__name__}; give a function.")
-        loaded = function(**self._load_args)
+        try:
+            loaded = function(**self._load_args)
+        except TypeError as error:
+            raise DatasetError(f"loader={self._loader!r} refuses load_args={self._load_args!r}: {error}") from error
         frame = getattr(loaded, "frame", loaded)
         if not isinstance(frame, pd.DataFrame):
             raise DatasetError(
@@ -63,11 +66,19 @@ class LoaderDataset(AbstractDataset[None, pd.DataFrame]):
             )
         if not self._name_classes:
             return frame
-        names = getattr(loaded, "target_names", None)
-        if names is None or isinstance(names, str):
+        return self._with_class_names(frame, loaded)
+
+    def _with_class_names(self, frame: pd.DataFrame, loaded: Any) -> pd.DataFrame:
+        """Replace class numbers by the names a Bunch lists for them."""
+        names, target = getattr(loaded, "target_names", None), getattr(loaded, "target", None)
+        if names is None or isinstance(names, str) or not isinstance(target, pd.Series):
             raise DatasetError(f"name_classes=True but loader={self._loader!r} names no classes; remove name_classes.")
-        target = loaded.target.name
-        return frame.assign(**{target: frame[target].map(dict(enumerate(map(str, names))))})
+        if not pd.api.types.is_integer_dtype(target) or not target.isin(range(len(names))).all():
+            raise DatasetError(
+                f"name_classes=True but the target {target.name!r} of loader={self._loader!r} is not a column of the "
+                f"numbers 0 to {len(names) - 1} of its {len(names)} class names; remove name_classes."
+            )
+        return frame.assign(**{str(target.name): [str(names[number]) for number in target]})
 
     def save(self, data: None) -> None:
         """Refuse: the table belongs to the loader."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from contextlib import ExitStack
 from typing import Any
 
@@ -89,11 +91,14 @@ def check_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dask_client(cluster: dict[str, Any]) -> Any:
+    # Dask tells eighty lines of itself a run: quiet in its workers (the variable) and here (the logger).
+    os.environ.setdefault("DASK_DISTRIBUTED__LOGGING__DISTRIBUTED", "warning")
     try:
         from distributed import Client
     except ImportError as error:
         raise ImportError(
             'compute.yml: backend: dask needs the package distributed; pip install -e ".[dask]"'
         ) from error
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     local = {} if "address" in cluster else {"processes": bool(cluster), "dashboard_address": None}
     return Client(**{**local, **cluster})
