@@ -160,7 +160,7 @@ def build_pipeline(estimator: Any, X: pd.DataFrame, problem: Problem, *, scale: 
     encoder = ColumnTransformer(
         [
             ("numeric", Pipeline([*number, ("scale", scaler)]), _columns(names, numeric)),
-            ("boolean", Pipeline([*flag, ("scale", scaler)]), _columns(names, boolean)),
+            ("boolean", Pipeline([("scale", scaler), *flag]), _columns(names, boolean)),  # the imputer refuses bool
             ("nominal", OneHotEncoder(handle_unknown="ignore", sparse_output=False), _columns(names, nominal)),
         ],
         verbose_feature_names_out=False,

@@ -258,7 +258,7 @@ def _nearest(
 def _closest(g: np.ndarray, total: float, low: np.ndarray, high: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """Return the point u nearest to `origin` with g · u = total, its step from there within the box."""
     # The minimiser is origin + clip(t g): its product with g grows with t, so t is found by bisection.
-    if not g.any():
+    if not g @ g > 0:  # flat, or so nearly that its square is zero
         return origin.copy()
     missing = total - g @ origin
     span = abs(missing) / (g @ g)

@@ -11,12 +11,29 @@ from sklearn.frozen import FrozenEstimator
 
 from explicate.core.encoding import column_origins
 from explicate.core.features import FeatureSpace
+from explicate.core.parallel import spawn_seeds
 from explicate.core.validation import check_choice, check_number, shorten_list
 from explicate.mistic.folds import Parameters, Task, kernel_for
 from explicate.mistic.freezing import NORMALIZATIONS
 from explicate.mistic.ranking import OBJECTIVES
 from explicate.mistic.scoring import resolve_scoring
 from explicate.mistic.searching import Plan
+
+
+def resolve_seed(random_state: Any) -> int:
+    """
+    Return one whole number for a seed, a RandomState (which is drawn from) or ``None`` (fresh entropy).
+
+    Examples
+    --------
+    >>> resolve_seed(3)
+    3
+    """
+    if random_state is None:
+        return spawn_seeds(None, 1)[0]
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True))
 
 
 def check_weights(X: np.ndarray, y: Any, weights: Any, kind: str) -> tuple[np.ndarray, Any, np.ndarray | None]:
@@ -64,7 +81,7 @@ def check_target(y: Any, kind: str, n_rows: int) -> tuple[np.ndarray, np.ndarray
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y holds one class ({classes[0]!r}); a classifier needs two classes or more.")
+        raise ValueError(f"y holds one class ({shorten_list(classes)}); a classifier needs two classes or more.")
     return np.asarray(y), codes, classes
 
 
@@ -183,5 +200,5 @@ def make_plan(selector: Any, svm: Any, kind: str, classes: np.ndarray, grid: lis
         n_initial_medoids=selector.n_initial_medoids,
         shared_features=selector.shared_features,
         shared_parameters=selector.shared_parameters,
-        random_state=selector.random_state,
+        random_state=selector.seed_,
     )

@@ -84,7 +84,7 @@ def combined_rank(
     --------
     >>> from sklearn.svm import SVC
     >>> svm = SVC(kernel="linear").fit([[0.0, 5.0], [2.0, 5.0]], [0, 1])
-    >>> combined_rank(svm, [[2.0, 5.0]]).tolist()
+    >>> combined_rank(svm, [[2.0, 5.0]]).round(3).tolist()
     [1.0, 0.0]
     """
     view = freeze(model, X, groups, direction, active=active, X_train=X_train)
@@ -117,6 +117,8 @@ def rank_groups(
     """
     Return the consensus rank of every group; a criterion whose weight is zero is not computed.
 
+    Even consensus goes by the sample's rank (a millionth of it is added).
+
     Parameters
     ----------
     machine : FrozenMachine
@@ -144,9 +146,13 @@ def rank_groups(
         # Backward: what would break the coverage goes last. Forward: what keeps it comes first.
         sample = ordinal_ranks(spread) + len(groups) * (eligible if direction == "forward" else ~eligible)
     if weight < 1:
-        criterion = exact_dual if objective == "dual" else mass_proxy
-        objective_values = criterion(machine, groups, direction, normalization)
-    return blend_ranks(sample, objective_values, weight)
+        if objective == "dual":
+            objective_values = exact_dual(machine, groups, direction, normalization)
+        else:  # as MISTIC 0.1.1: the lowest M_g leaves first, and the lowest enters first
+            mass = mass_proxy(machine, groups, direction, normalization)
+            objective_values = mass if direction == "backward" else -mass
+    # Two rankings of few groups often disagree evenly; the sample's then decides, not the order of the columns.
+    return blend_ranks(sample, objective_values, weight) + 1e-6 * ordinal_ranks(sample)
 
 
 def synthetic_rows(rows: np.ndarray, n_rows: int, random_state: int) -> np.ndarray:

@@ -39,7 +39,7 @@ def refine_selection(selector: Any, *, pooled: bool, reserve: float, **keywords:
     kept, aside = np.arange(len(X)), None
     if reserve > 0:
         strata = y if plan.task.kind == "classifier" else None
-        kept, aside = reserve_rows(len(X), strata, reserve, selector.random_state)
+        kept, aside = reserve_rows(len(X), strata, reserve, selector.seed_)
     own = None if weights is None else weights[kept]
     folds = selector._folds(X[kept], None if y is None else y[kept], fitted[kept], scored[kept], own)
     columns = int(selector.support_.sum())
@@ -60,7 +60,7 @@ def refine_selection(selector: Any, *, pooled: bool, reserve: float, **keywords:
 
     ranks = np.empty(len(plan.groups))
     ranks[selector.order_] = np.arange(1, len(ranks) + 1)
-    shared = {"ranking": ranks, "names": list(selector.group_names_), "random_state": selector.random_state} | keywords
+    shared = {"ranking": ranks, "names": list(selector.group_names_), "random_state": selector.seed_} | keywords
     start = np.zeros(len(plan.groups), dtype=bool)
     start[[selector.group_names_.index(name) for name in _selected_names(selector)]] = True
     if pooled:

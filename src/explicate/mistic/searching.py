@@ -34,7 +34,7 @@ class Plan:
     n_initial_medoids: int
     shared_features: bool
     shared_parameters: bool
-    random_state: int | None
+    random_state: int
 
     def columns(self, chosen: np.ndarray) -> np.ndarray:
         """Return the columns of the groups chosen, in table order."""

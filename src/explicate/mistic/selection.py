@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from explicate.core.validation import check_choice, check_number
 from explicate.mistic.folds import Fold, make_folds
-from explicate.mistic.inputs import check_target, check_weights, list_parameters, make_plan, read_groups
+from explicate.mistic.inputs import (
+    check_target,
+    check_weights,
+    list_parameters,
+    make_plan,
+    read_groups,
+    resolve_seed,
+)
 from explicate.mistic.knee import best_count, find_knee
 from explicate.mistic.machine import svm_kind
 from explicate.mistic.refining import refine_selection
@@ -83,7 +90,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         Bytes that the kernels of one split may take.
     n_jobs : int, optional
         As in joblib.
-    random_state : int, optional
+    random_state : int or RandomState, optional
         Seed of splits, synthetic rows and drawn parameters.
     verbose : int, default 0
         Above 0 prints what is done.
@@ -149,7 +156,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         n_candidates: int = 20,
         max_memory: float = 2e9,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -201,6 +208,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         else:
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=kind == "regressor")
+        self.seed_ = resolve_seed(self.random_state)
         X, y, weights = check_weights(X, y, sample_weight, kind)
         self.X_fit_, self.y_fit_, self.weights_fit_ = X, y, weights
         fitted, scored, classes = check_target(y, kind, len(X))
@@ -208,7 +216,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             self.classes_ = classes
         space = read_groups(self.groups, getattr(self, "feature_names_in_", None), X.shape[1])
         self.group_names_, self.groups_ = space
-        grid = list_parameters(svm, self.param_grid, self.n_candidates, self.random_state)
+        grid = list_parameters(svm, self.param_grid, self.n_candidates, self.seed_)
         plan = make_plan(self, svm, kind, classes, grid)
         folds = self._folds(X, y, fitted, scored, weights)
         self._say(f"{len(folds)} splits, {len(plan.groups)} groups, {len(grid)} combinations, {self.direction}")
@@ -339,9 +347,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
     def _folds(self, X: np.ndarray, y: Any, fitted: np.ndarray, scored: np.ndarray, weights: Any) -> list[Fold]:
         kind = svm_kind(SVC() if self.estimator is None else self.estimator)
-        splits = resolve_splits(
-            self.cv, kind, X, np.where(scored, 1, -1) if kind == "one_class" else y, self.random_state
-        )
+        splits = resolve_splits(self.cv, kind, X, np.where(scored, 1, -1) if kind == "one_class" else y, self.seed_)
         return make_folds(splits, X, fitted, scored, weights, max_memory=self.max_memory)
 
     def _adopt(self, chosen: np.ndarray, folds: list[Fold] | None = None) -> MisticSelector:

@@ -190,8 +190,8 @@ def resolve_splits(cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int 
             labels, counts = np.unique(y, return_counts=True)
             if counts.min() < cv:
                 raise ValueError(
-                    f"class {labels[counts.argmin()]!r} has {counts.min()} row(s), fewer than the cv={cv} folds; "
-                    "lower cv or drop the class."
+                    f"class {shorten_list([labels[counts.argmin()]])} has {counts.min()} row(s), fewer than "
+                    f"the cv={cv} folds; lower cv or drop the class."
                 )
             cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
         elif kind == "regressor":

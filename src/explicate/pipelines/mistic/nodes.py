@@ -143,6 +143,7 @@ def _fit(X: pd.DataFrame, y: np.ndarray, problem: Problem, options: Mistic, n_sp
         cv=n_splits,
         step=options.step,
         groups=FrozenEstimator(encoder),
+        group_normalization=options.group_normalization,
         ranking_weight=options.ranking_weight,
         ranking_rows=options.ranking_rows,
         tune=options.tune,
