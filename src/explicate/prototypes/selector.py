@@ -37,7 +37,8 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         Fitted model whose predictions on the rows given to `fit` are the classes; it is never refitted, nor copied
         by ``clone``. With a `Distance` instead, `fit` takes the classes as `y`.
     distance : {"auto", "tree", "gower"} or Distance, default "auto"
-        "auto" compares leaves of tree ensembles, and features (Gower) for any other model.
+        "auto" compares leaves of tree ensembles, and features (Gower) for any other model, or where trees cannot be
+        read (said in `notes_`).
     beta : float, default 0.0
         Weight of the importance term of eq. 6; 0 selects by distance alone ("raw").
     fi_role : {"diversity", "similarity"}, default "diversity"
@@ -273,13 +274,20 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         return self.to_classes(predicted)
 
     def _make_distance(self) -> Distance:
-        from explicate.core.tree_readers import is_tree_ensemble
+        from explicate.core.tree_readers import is_tree_ensemble, read_trees
 
         given = self.model if isinstance(self.model, Distance) else self.distance
         if isinstance(given, Distance):
             return copy.copy(given)
-        if given == "gower" or (given == "auto" and not is_tree_ensemble(split_model(self.model)[1])):
+        estimator = split_model(self.model)[1] if given == "auto" else None
+        if given == "gower" or (given == "auto" and not is_tree_ensemble(estimator)):
             return GowerDistance()
+        if given == "auto":
+            try:
+                read_trees(estimator)
+            except ValueError as error:
+                self.notes_.append(f"rows are compared by their features (Gower), not by leaves: {error}")
+                return GowerDistance()
         return TreeDistance(self.model)
 
     def _importance(self, rows: Any, *, fitting: bool = False) -> np.ndarray:
