@@ -93,6 +93,7 @@ def test_registry_and_patterns_are_listed(finished):
     [
         ("data_loading.target=specie", r"target='specie' is no column of the table; it has 'species'"),
         ("data_loading.tagret=species", r"tagret"),
+        ("data_loading.target=01", r"target=1 is no column of the table; it has 'species'"),
         ("data_loading.test_size=yes", r"test_size"),
         ("data_loading.random_state=None", r"random_state"),
         ("data_loading.drop=island", r"drop"),

@@ -63,6 +63,23 @@ def test_every_dataset_of_every_pipeline_is_stored(env):
                 assert type(catalog.get(name)).__name__ != "MemoryDataset", f"{name} is not in conf/base/catalog.yml"
 
 
+def test_layers_only_go_forward_so_that_kedro_viz_can_draw_them():
+    order = ["raw", "intermediate", "model_input", "models", "model_output", "reporting"]
+    with KedroSession.create(project_path=PROJECT, env="base") as session:
+        catalog = session.load_context().catalog
+
+    def layers(names):
+        found = [
+            (catalog.get(name).metadata or {}).get("kedro-viz", {}).get("layer")
+            for name in names
+            if "param" not in name
+        ]
+        return [order.index(layer) for layer in found if layer]
+
+    for node in pipelines["__default__"].nodes:
+        assert max(layers(node.inputs), default=0) <= min(layers(node.outputs)), node.name
+
+
 def test_default_pipeline_is_all_of_them_and_stages_stay_small():
     whole = {node.name for node in pipelines["__default__"].nodes}
     for name, pipeline in pipelines.items():
