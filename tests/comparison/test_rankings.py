@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,7 +14,13 @@ from sklearn.preprocessing import OneHotEncoder
 
 from explicate.comparison.agreement import agreement_table
 from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
-from explicate.comparison.rankings import collect_rankings, no_rankings, rankings_from_table, score_rankings
+from explicate.comparison.rankings import (
+    collect_rankings,
+    merge_rankings,
+    no_rankings,
+    rankings_from_table,
+    score_rankings,
+)
 
 
 def place_score(ranking):
@@ -36,17 +43,36 @@ def encoder():
 def test_one_hot_blocks_count_as_one_feature(table):
     X, y = table
     model = make_pipeline(encoder(), RandomForestClassifier(10, random_state=0)).fit(X, y)
-    rankings, skipped = collect_rankings(model, X, y)
-    assert not skipped
-    assert set(rankings) == {"permutation", "impurity", "shap"}
-    assert all(ranking == ["colour", "noise"] for ranking in rankings.values())
+    found = collect_rankings(model, X, y)
+    assert not found.skipped
+    assert set(found.rankings) == {"permutation", "impurity", "shap"}
+    assert all(ranking == ["colour", "noise"] for ranking in found.rankings.values())
+    assert found.costs["permutation"][1] == 1 + 2 * 5
 
 
-def test_a_model_without_trees_says_what_it_lacks(table):
+def test_a_model_without_trees_has_shap_and_says_what_it_lacks(table):
     X, y = table
-    rankings, skipped = collect_rankings(make_pipeline(encoder(), LogisticRegression()).fit(X, y), X, y)
-    assert set(rankings) == {"permutation"}
-    assert set(skipped) == {"impurity", "shap"}
+    model = make_pipeline(encoder(), LogisticRegression()).fit(X, y)
+    found = collect_rankings(model, X, y)
+    assert {method: ranking[0] for method, ranking in found.rankings.items()} == {
+        "permutation": "colour",
+        "shap": "colour",
+    }
+    assert list(found.skipped) == ["impurity"]
+    assert "LogisticRegression has no feature_importances_" in found.skipped["impurity"]
+
+
+def test_columns_that_mix_features_have_no_impurity_ranking(table):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    model = make_pipeline(PCA(2), RandomForestClassifier(5, random_state=0)).fit(X, X["a"] > 0)
+    assert "cannot be traced" in collect_rankings(model, X, X["a"] > 0).skipped["impurity"]
+
+
+def test_two_sources_may_not_name_a_method_alike():
+    with pytest.raises(ValueError, match="another name"):
+        merge_rankings({"shap": list("ab")}, {"shap": list("ba")})
+    with pytest.raises(ValueError, match="another name"):
+        merge_rankings({"random": list("ab")})
 
 
 def test_scores_sort_best_first_and_random_is_the_floor():

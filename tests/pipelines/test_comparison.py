@@ -34,18 +34,23 @@ def test_every_ranking_is_scored_and_a_users_own_joins(run):
     pcfi = pd.DataFrame(
         {"class": ["no"] * 3, "feature": list("abc"), "importance": [0.1, 0.7, 0.2], "overall": [0.2, 0.7, 0.1]}
     )
+    mistic = pd.DataFrame({"feature": ["b", "c", "a"], "rank": [1, 2, 3]})
     extra = pd.DataFrame({"method": "worst", "feature": ["c", "a", "b"], "rank": [1, 2, 3]})
-    scores, agreement, metrics, *_, text = compare_rankings(*run, sofi, pcfi, extra, Sofi(), Comparison(n_random=3))
-    methods = {"sofi", "pcfi", "pcfi.no", "worst", "permutation", "impurity", "shap", "single_drops"}
+    scores, agreement, metrics, *_, text = compare_rankings(
+        *run, sofi, {"sofi.seconds": 0.5, "sofi.queries": 8.0}, pcfi, mistic, extra, Sofi(), Comparison(n_random=3)
+    )
+    methods = {"sofi", "mistic", "pcfi", "pcfi.no", "worst", "permutation", "impurity", "shap", "single_drops"}
     assert set(scores["method"]) == methods | {"random"}
     assert len(agreement) == len(methods) * (len(methods) - 1) / 2
     assert metrics["comparison.sofi.ds"] > metrics["comparison.worst.ds"]
     assert "best first" in text
+    cost = scores.set_index("method").loc["sofi", ["seconds", "queries"]]
+    assert cost.tolist() == [0.5, 8.0]
 
 
 def test_absent_methods_leave_the_rest(run):
     empty = pd.DataFrame({"feature": [], "rank": []})
-    scores, *_ = compare_rankings(*run, empty, empty, no_rankings(), Sofi(), Comparison(n_random=0))
+    scores, *_ = compare_rankings(*run, empty, {}, empty, empty, no_rankings(), Sofi(), Comparison(n_random=0))
     assert {"permutation", "shap"} <= set(scores["method"])
 
 
@@ -54,7 +59,7 @@ def test_no_ranking_beats_the_proved_optimum_of_the_stage(run):
     protocol = Sofi(n_background=4, random_state=3, stability_draws=0, search="exact")
     ranking, *_, metrics, _, _ = explain_globally(model, train, reliable, problem, protocol)
     empty = ranking.head(0)
-    scores, *_ = compare_rankings(*run, ranking, empty, no_rankings(), protocol, Comparison(n_random=5))
+    scores, *_ = compare_rankings(*run, ranking, {}, empty, empty, no_rankings(), protocol, Comparison(n_random=5))
     of = scores.set_index("method")["ds"]
     assert of["sofi"] == pytest.approx(metrics["sofi.ds"])
     assert of.drop("random").max() == pytest.approx(of["sofi"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, new_figure, note_figure, short_labels, tidy
+from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, ink_on, new_figure, note_figure, short_labels, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,17 +54,10 @@ def plot_ranks(result: ScoredRankings, max_features: int = 20) -> Figure:
     kept = np.argsort(place.mean(axis=1), kind="stable")[:max_features]
     shown = place[kept]
     figure, ax = new_figure(2.6 + 0.75 * len(methods), 1.8 + 0.3 * len(kept))
-    ax.imshow(shown, cmap=SEQUENTIAL + "_r", vmin=1, vmax=len(features), aspect="auto")
+    image = ax.imshow(shown, cmap=SEQUENTIAL + "_r", vmin=1, vmax=len(features), aspect="auto")
     for (i, j), rank in np.ndenumerate(shown):
-        ax.text(
-            j,
-            i,
-            str(rank),
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="white" if rank > len(features) / 2 else "black",
-        )
+        ink = ink_on(image.cmap(image.norm(rank)))
+        ax.text(j, i, str(rank), ha="center", va="center", fontsize=8, color=ink)
     ax.set_xticks(range(len(methods)), short_labels(methods), rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(kept)), short_labels([features[k] for k in kept]))
     ax.set_title("Rank of each feature (1: most important)", fontsize=10)
@@ -82,9 +75,10 @@ def plot_agreement(table: pd.DataFrame) -> Figure:
         values[i, j] = values[j, i] = tau
     size = 2.4 + 0.6 * len(methods)
     figure, ax = new_figure(size, size)
-    ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1)
+    image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1)
     for (i, j), tau in np.ndenumerate(values):
-        ax.text(j, i, f"{tau:.2f}", ha="center", va="center", fontsize=8, color="white" if abs(tau) > 0.6 else "black")
+        ink = ink_on(image.cmap(image.norm(tau)))
+        ax.text(j, i, f"{tau:.2f}", ha="center", va="center", fontsize=8, color=ink)
     labels = short_labels(methods)
     ax.set_xticks(range(len(methods)), labels, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(methods)), labels)

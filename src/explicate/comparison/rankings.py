@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from explicate.core.encoding import column_origins, split_model
+from explicate.core.labels import EncodedLabels
 from explicate.core.validation import check_number
 
 Rankings = dict[str, list[Any]]
@@ -27,7 +27,8 @@ class ScoredRankings:
     rankings : dict
         Method -> features, the most important first.
     scores : DataFrame
-        ``method``, ``ds``, ``auc_morf``, ``auc_lerf``, ``seconds`` (scoring alone), best first.
+        ``method``, ``ds``, ``auc_morf``, ``auc_lerf``, ``seconds``, ``queries``, best first. The last two are what
+        the ranking cost to make: time, and how often all rows were answered; NaN where its maker does not say.
     curves : DataFrame
         ``method``, ``step``, ``morf``, ``lerf``.
     floor : ndarray of shape (n_random,)
@@ -67,13 +68,40 @@ class ScoredRankings:
         floor = f"Random rankings: mean {mean:.3f}, 95 % band {low:.3f} to {high:.3f}."
         if self.scores.empty:
             return f"No ranking to compare. {floor}"
-        lines = [f"{m}: {ds:.3f}" for m, ds in zip(self.scores["method"], self.scores["ds"], strict=True)]
-        return "\n".join(["Degradation score of each ranking, best first:", *lines, floor])
+        listed = [f"{m} {ds:.3f}" for m, ds in zip(self.scores["method"], self.scores["ds"], strict=True)]
+        first = f"degradation score, best first: {', '.join(listed[:4])}{', …' if len(listed) > 4 else '.'}"
+        return "\n".join([first, *([", ".join(listed[4:]) + "."] if len(listed) > 4 else []), floor])
+
+
+@dataclass(frozen=True, eq=False)
+class CollectedRankings:
+    """
+    Rankings made of a model and rows.
+
+    Attributes
+    ----------
+    rankings : dict
+        Method -> features, the most important first; ties keep the order of the columns.
+    skipped : dict
+        Method -> why it gave no ranking.
+    costs : dict
+        Method -> seconds it took, and how often it asked the model for all rows (NaN where that is not counted).
+    """
+
+    rankings: Rankings
+    skipped: dict[str, str]
+    costs: dict[str, tuple[float, float]]
 
 
 def collect_rankings(
-    model: Any, X: pd.DataFrame, y: Any, *, n_repeats: int = 5, random_state: int = 0
-) -> tuple[Rankings, dict[str, str]]:
+    model: Any,
+    X: pd.DataFrame,
+    y: Any,
+    background: pd.DataFrame | None = None,
+    *,
+    n_repeats: int = 5,
+    random_state: int = 0,
+) -> CollectedRankings:
     """
     Rank features by mean |SHAP|, permutation importance and, where the model has it, impurity importance.
 
@@ -83,57 +111,66 @@ def collect_rankings(
         Fitted; a Pipeline carries its encoder. Encoded columns are summed into the feature they come from.
     X : DataFrame of shape (n_rows, n_features)
     y : array of shape (n_rows,)
+    background : DataFrame of shape (n_background, n_features), optional
+        Rows that stand for absent features where SHAP cannot walk trees; `X` by default.
     n_repeats : int, default 5
         Shuffles per feature.
     random_state : int, default 0
-        Seed of the shuffles.
+        Seed of the shuffles and of SHAP's permutations.
 
     Returns
     -------
-    rankings : dict
-        Method -> features, the most important first; ties keep the order of the columns.
-    skipped : dict
-        Method -> why it gave no ranking.
+    CollectedRankings
+        SHAP is of each row's predicted class; its absolute value is taken after a feature's columns are summed.
     """
     from sklearn.inspection import permutation_importance
 
+    from explicate.prototypes.attribution import shap_attributions
+
     check_number("n_repeats", n_repeats, low=1, integer=True)
     names = list(X.columns)
+    makers: dict[str, Callable[[], Any]] = {
+        "shap": lambda: np.abs(shap_attributions(model, X, background, random_state=random_state)).mean(axis=0),
+        "permutation": lambda: (
+            permutation_importance(model, X, y, n_repeats=n_repeats, random_state=random_state).importances_mean
+        ),
+        "impurity": lambda: impurity_importance(model, len(names)),
+    }
+    queries = {"permutation": 1.0 + len(names) * n_repeats, "impurity": 0.0}
+    rankings, skipped, costs = Rankings(), dict[str, str](), dict[str, tuple[float, float]]()
+    for method, importance in makers.items():
+        started = time.perf_counter()
+        try:
+            rankings[method] = order_by(names, importance())
+        except NoRankingError as reason:
+            skipped[method] = str(reason)
+        else:
+            costs[method] = (time.perf_counter() - started, queries.get(method, float("nan")))
+    return CollectedRankings(rankings, skipped, costs)
+
+
+class NoRankingError(ValueError):
+    """A model lacks what a method ranks by."""
+
+
+def impurity_importance(model: Any, n_features: int) -> np.ndarray:
+    """
+    Return a model's ``feature_importances_`` summed over the columns of each feature, shape (n_features,).
+
+    Raises
+    ------
+    NoRankingError
+        The model has none, or its encoder mixes features.
+    """
     encoder, estimator = split_model(model)
-    rankings: Rankings = {}
-    skipped: dict[str, str] = {}
-    shuffled = permutation_importance(model, X, y, n_repeats=n_repeats, random_state=random_state)
-    rankings["permutation"] = order_by(names, shuffled.importances_mean)
-    encoded = X if encoder is None else encoder.transform(X)
-    origins = np.arange(len(names)) if encoder is None else column_origins(encoder, encoded.shape[1])
+    inner = estimator.estimator_ if isinstance(estimator, EncodedLabels) else estimator
+    importance = getattr(inner, "feature_importances_", None)
+    if importance is None:
+        raise NoRankingError(f"{type(inner).__name__} has no feature_importances_")
+    origins = column_origins(encoder, n_features)
     if origins is None:
-        reason = f"the columns {type(encoder).__name__} makes cannot be traced to features"
-        return rankings, {"shap": reason, "impurity": reason}
-    impurity = getattr(estimator, "feature_importances_", None)
-    if impurity is None:
-        skipped["impurity"] = f"{type(estimator).__name__} has no feature_importances_"
-    else:
-        rankings["impurity"] = order_by(names, _summed(impurity, origins, len(names)))
-    try:
-        rankings["shap"] = order_by(names, mean_absolute_shap(estimator, encoded, origins, len(names)))
-    except Exception as error:  # SHAP refuses models in many ways; the comparison goes on without it
-        skipped["shap"] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    return rankings, skipped
-
-
-def mean_absolute_shap(estimator: Any, encoded: Any, origins: np.ndarray, n_features: int) -> np.ndarray:
-    """Return mean |SHAP| of shape (n_features,); a feature's columns are summed before the absolute value is taken."""
-    with warnings.catch_warnings():  # importing SHAP touches a part of matplotlib about to go
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
-        import shap
-
-    values = np.asarray(shap.TreeExplainer(estimator).shap_values(encoded, check_additivity=False))
-    if values.ndim == 2:
-        values = values[:, :, None]
-    block = np.zeros((values.shape[0], n_features, values.shape[2]))
-    for column, feature in enumerate(origins):
-        block[:, feature] += values[:, column]
-    return np.asarray(np.abs(block).mean(axis=(0, 2)))
+        raise NoRankingError(f"the columns {type(encoder).__name__} makes cannot be traced to features")
+    return np.bincount(origins, weights=np.asarray(importance, dtype=float), minlength=n_features)
 
 
 def order_by(names: Sequence[Any], importance: Any) -> list[Any]:
@@ -168,7 +205,7 @@ def order_by_drops(response: Callable[[np.ndarray], Any], names: Sequence[Any]) 
     return order_by(names, -np.asarray(response(np.eye(len(names), dtype=bool))))
 
 
-def stage_rankings(features: Sequence[Any], sofi: pd.DataFrame, pcfi: pd.DataFrame, extra: pd.DataFrame) -> Rankings:
+def stage_rankings(features: Sequence[Any], whole: Mapping[str, pd.DataFrame], per_class: pd.DataFrame) -> Rankings:
     """
     Read the rankings of finished stages; an empty table gives none.
 
@@ -176,23 +213,18 @@ def stage_rankings(features: Sequence[Any], sofi: pd.DataFrame, pcfi: pd.DataFra
     ----------
     features : sequence
         Every feature.
-    sofi : DataFrame
-        ``feature``, ``rank``.
-    pcfi : DataFrame
-        ``class``, ``feature``, ``importance``, ``overall``: a ranking of the whole and one per class.
-    extra : DataFrame
-        ``method``, ``feature``, ``rank``, as users supply them.
+    whole : mapping
+        Method -> ``feature``, ``rank``.
+    per_class : DataFrame
+        ``class``, ``feature``, ``importance``, ``overall``: PCFI, a ranking of the whole and one per class.
     """
-    rankings: Rankings = {}
-    if not sofi.empty:
-        rankings |= rankings_from_table(sofi[["feature", "rank"]].assign(method="sofi"), features)
-    if not pcfi.empty:
-        tall = pcfi.assign(method="pcfi." + pcfi["class"].astype(str))
-        whole = tall.drop_duplicates("feature").assign(method="pcfi", importance=lambda part: part["overall"])
-        ranked = pd.concat([whole, tall])
-        ranked["rank"] = ranked.groupby("method")["importance"].rank(ascending=False, method="first")
-        rankings |= rankings_from_table(ranked, features)
-    return rankings | rankings_from_table(extra, features)
+    tables = [table[["feature", "rank"]].assign(method=method) for method, table in whole.items() if len(table)]
+    if len(per_class):
+        tall = per_class.assign(method="pcfi." + per_class["class"].astype(str))
+        overall = tall.drop_duplicates("feature").assign(method="pcfi", importance=lambda part: part["overall"])
+        ranked = pd.concat([overall, tall])
+        tables.append(ranked.assign(rank=ranked.groupby("method")["importance"].rank(ascending=False, method="first")))
+    return {method: order for table in tables for method, order in rankings_from_table(table, features).items()}
 
 
 def rankings_from_table(table: pd.DataFrame, features: Sequence[Any]) -> Rankings:
@@ -218,6 +250,29 @@ def rankings_from_table(table: pd.DataFrame, features: Sequence[Any]) -> Ranking
     return found
 
 
+def merge_rankings(*sources: Mapping[str, Sequence[Any]]) -> Rankings:
+    """
+    Put rankings of several sources together.
+
+    Raises
+    ------
+    ValueError
+        Two sources name a method alike.
+
+    Examples
+    --------
+    >>> merge_rankings({"sofi": ["a", "b"]}, {"mine": ["b", "a"]})
+    {'sofi': ['a', 'b'], 'mine': ['b', 'a']}
+    """
+    merged: Rankings = {}
+    for source in sources:
+        for method, ranking in source.items():
+            if method in merged or method == "random":
+                raise ValueError(f"method {method!r} is already ranked in this run; give yours another name.")
+            merged[method] = list(ranking)
+    return merged
+
+
 def no_rankings() -> pd.DataFrame:
     """Return an empty table of rankings: the default of what users supply."""
     return pd.DataFrame({"method": pd.Series(dtype="str"), "feature": pd.Series(dtype="str"), "rank": [0][:0]})
@@ -228,6 +283,7 @@ def score_rankings(
     score: Callable[[list[Any]], Any],
     features: Sequence[Any],
     *,
+    costs: Mapping[str, tuple[float, float]] | None = None,
     n_random: int = 20,
     random_state: int = 0,
 ) -> ScoredRankings:
@@ -242,23 +298,25 @@ def score_rankings(
         Takes a ranking; returns an object with ``ds``, ``auc_morf``, ``auc_lerf``, ``morf_scores``, ``lerf_scores``.
     features : sequence
         Every feature.
+    costs : mapping, optional
+        Method -> seconds and queries its ranking took.
     n_random : int, default 20
         Random rankings in the floor.
     random_state : int, default 0
         Seed of the random rankings.
     """
     check_number("n_random", n_random, low=0, integer=True)
+    unknown = (float("nan"), float("nan"))
     rows, curves = [], []
     for method, ranking in rankings.items():
-        started = time.perf_counter()
         one = score(list(ranking))
-        rows.append((method, one.ds, one.auc_morf, one.auc_lerf, time.perf_counter() - started))
+        rows.append((method, one.ds, one.auc_morf, one.auc_lerf, *(costs or {}).get(method, unknown)))
         steps = range(len(one.morf_scores))
         curves.append(pd.DataFrame({"method": method, "step": steps, "morf": one.morf_scores, "lerf": one.lerf_scores}))
     generator = np.random.default_rng(random_state)
     drawn = [[features[k] for k in generator.permutation(len(features))] for _ in range(n_random)]
     floor = np.array([score(ranking).ds for ranking in drawn], dtype=float)
-    table = pd.DataFrame(rows, columns=["method", "ds", "auc_morf", "auc_lerf", "seconds"])
+    table = pd.DataFrame(rows, columns=["method", "ds", "auc_morf", "auc_lerf", "seconds", "queries"])
     numbers = dict.fromkeys(table.columns[1:], "float64")
     table = table.astype({"method": "str"} | numbers).sort_values("ds", ascending=False, kind="stable")
     empty = pd.DataFrame({"method": pd.Series(dtype="str"), "step": [0][:0], "morf": [0.0][:0], "lerf": [0.0][:0]})
@@ -268,7 +326,3 @@ def score_rankings(
         curves=pd.concat(curves, ignore_index=True) if curves else empty,
         floor=floor,
     )
-
-
-def _summed(values: Any, origins: np.ndarray, n_features: int) -> np.ndarray:
-    return np.bincount(origins, weights=np.asarray(values, dtype=float), minlength=n_features)

@@ -96,6 +96,22 @@ def _middle(text: str, width: int) -> str:
     return f"{text[:head]}…{text[-tail:]}"
 
 
+def ink_on(color: Any) -> str:
+    """
+    Return black or white, whichever stands out more from a background colour (relative luminance, WCAG 2).
+
+    Examples
+    --------
+    >>> ink_on("#0072B2"), ink_on("#E69F00")
+    ('white', 'black')
+    """
+    from matplotlib.colors import to_rgb
+
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
+
+
 def note_figure(text: str) -> Figure:
     """Return a figure that says `text`: what a stage draws when it has nothing else to show."""
     figure, ax = new_figure(6.6, 1.6)

@@ -19,7 +19,9 @@ def compare_rankings(
     reliable: pd.DataFrame,
     problem: Problem,
     sofi: pd.DataFrame,
+    sofi_metrics: dict[str, float],
     pcfi: pd.DataFrame,
+    mistic: pd.DataFrame,
     extra: pd.DataFrame,
     protocol: Sofi,
     options: Comparison,
@@ -29,16 +31,19 @@ def compare_rankings(
     from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
     from explicate.comparison.rankings import (
         collect_rankings,
+        merge_rankings,
         order_by_drops,
+        rankings_from_table,
         score_rankings,
         stage_rankings,
     )
     from explicate.sofi.explainer import SOFIExplainer
 
     X, y = features_and_target(reliable, problem)
+    features, background = list(X.columns), features_and_target(train, problem)[0]
     explainer = SOFIExplainer(
         model,
-        features_and_target(train, problem)[0],
+        background,
         task=problem["task"],
         marginalization=protocol.marginalization,
         n_background=protocol.n_background,
@@ -50,14 +55,20 @@ def compare_rankings(
             warnings.simplefilter("ignore", UserWarning)
             return explainer.score_ranking(ranking, X)
 
-    found, skipped = collect_rankings(model, X, y, n_repeats=options.n_repeats, random_state=options.random_state)
-    notes = [f"{method} skipped: {reason}" for method, reason in skipped.items()]
+    found = collect_rankings(model, X, y, background, n_repeats=options.n_repeats, random_state=options.random_state)
+    notes = [f"{method} skipped: {reason}" for method, reason in found.skipped.items()]
     for note in notes:
         logger.info(note)
-    rankings = stage_rankings(list(X.columns), sofi, pcfi, extra) | found
-    rankings["single_drops"] = order_by_drops(explainer.response(X), list(X.columns))
+    rankings = merge_rankings(
+        stage_rankings(features, {"sofi": sofi, "mistic": mistic}, pcfi),
+        found.rankings,
+        {"single_drops": order_by_drops(explainer.response(X), features)},
+        rankings_from_table(extra, features),
+    )
+    cost = (sofi_metrics.get("sofi.seconds", float("nan")), sofi_metrics.get("sofi.queries", float("nan")))
+    costs = found.costs | {"sofi": cost, "single_drops": (float("nan"), float(len(features)))}
     result = score_rankings(
-        rankings, score, list(X.columns), n_random=options.n_random, random_state=options.random_state
+        rankings, score, features, costs=costs, n_random=options.n_random, random_state=options.random_state
     )
     agreement = agreement_table(result.rankings, p=options.persistence, k=options.top_k)
     metrics = {f"comparison.{key}": value for key, value in result.metrics().items()}

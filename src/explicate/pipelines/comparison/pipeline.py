@@ -5,7 +5,12 @@ from kedro.pipeline import Node, Pipeline
 from explicate.pipelines.comparison.nodes import compare_rankings
 
 SHARED = ["model", "train", "reliable", "problem"]
-RANKINGS = {"sofi_ranking": "sofi.ranking_table", "pcfi_importance": "pcfi.importance_table"}
+RANKINGS = {
+    "sofi_ranking": "sofi.ranking_table",
+    "sofi_metrics": "sofi.explanation_metrics",
+    "pcfi_importance": "pcfi.importance_table",
+    "mistic_ranking": "mistic.ranking_table",
+}
 
 
 def create_pipeline() -> Pipeline:
