@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import pandas as pd
@@ -17,6 +18,7 @@ from kedro_datasets.json import JSONDataset
 from pydantic import BaseModel
 
 from explicate.hooks import TrackingHook
+from explicate.hooks.noted import RUN_WARNINGS, run_warnings
 from explicate.hooks.provenance import process_is_gone, process_mark
 from explicate.hooks.store import TrackedRun, absolute_uri
 
@@ -124,6 +126,24 @@ def test_repeated_warnings_are_kept_once(session):
         assert file.read() == "WARNING some.library: again [3 times]\n"
 
 
+@pytest.mark.filterwarnings("always::UserWarning")
+@pytest.mark.parametrize("enabled", [True, False])
+def test_warnings_of_a_run_are_a_table_without_paths_tracked_or_not(tmp_path, database, enabled):
+    session = Session(tmp_path, database, enabled=enabled)
+    logging.getLogger("some.library").warning("before the run")
+    session.begin()
+    logging.getLogger("some.library").warning("careful")
+    for _ in range(2):
+        warnings.warn("column 'x' is constant:\nnothing to learn", UserWarning, stacklevel=1)
+    session.end()
+    logging.getLogger("some.library").warning("after the run")
+    assert run_warnings().to_numpy().tolist() == [
+        ["some.library", "careful", 1],
+        ["UserWarning", "column 'x' is constant:\nnothing to learn", 2],
+    ]
+    assert RUN_WARNINGS not in logging.getLogger().handlers
+
+
 @pytest.mark.parametrize("recipe", [{"log": "figur"}, {"lgo": "figure"}])
 def test_a_misspelt_recipe_stops_the_run_before_it_starts(tmp_path, database, recipe):
     session = Session(tmp_path, database, DataCatalog({"curve": memory(**recipe)}))
@@ -189,7 +209,7 @@ def test_signals_are_handled_during_a_run_only(session):
     assert leaving.value.code == 128 + signal.SIGTERM
     session.end()
     assert signal.getsignal(signal.SIGTERM) == before
-    assert session.hook._warnings not in logging.getLogger().handlers
+    assert RUN_WARNINGS not in logging.getLogger().handlers
 
 
 def test_a_failed_run_hides_nothing(session):

@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 import traceback
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,39 +16,13 @@ from kedro.config import MissingConfigException
 from kedro.framework.hooks import hook_impl
 from kedro.io import SharedMemoryDataCatalog
 
+from explicate.hooks.noted import RUN_WARNINGS
 from explicate.hooks.summary import summarise
 
 logger = logging.getLogger(__name__)
 
 #: Signals that ask a process to end: a terminal that closes, a batch system that stops a job.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-class WarningLog(logging.Handler):
-    """Keep every warning of a run, Python's included: those go to the log for its length."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.seen: Counter[str] = Counter()
-
-    def start(self) -> None:
-        """Start with nothing seen."""
-        self.seen.clear()
-        logging.captureWarnings(True)
-        logging.getLogger().addHandler(self)
-
-    def stop(self) -> None:
-        """Leave the log as it was."""
-        logging.getLogger().removeHandler(self)
-        logging.captureWarnings(False)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Count a warning."""
-        self.seen[f"{record.levelname} {record.name}: {record.getMessage().strip()}"] += 1
-
-    def lines(self) -> list[str]:
-        """Return the warnings in the order they came first, repeated ones once."""
-        return [line if count == 1 else f"{line} [{count} times]" for line, count in self.seen.items()]
 
 
 class TrackingHook:
@@ -71,7 +44,6 @@ class TrackingHook:
         self._catalog: Any = None
         self._seen: set[str] = set()
         self._lock = threading.Lock()
-        self._warnings = WarningLog()
         self._pid = 0
         self._handled: list[int] = []
 
@@ -92,6 +64,7 @@ class TrackingHook:
     def before_pipeline_run(self, run_params: dict[str, Any], pipeline: Any, catalog: Any) -> None:
         """Open the run with its parameters and tags."""
         self._killed()  # a notebook's earlier run that Ctrl-C left open
+        RUN_WARNINGS.start()
         if not self._config.get("enabled", False):
             return
         from explicate.hooks.kinds import read_recipes
@@ -100,7 +73,6 @@ class TrackingHook:
         self._catalog, self._recipes = catalog, read_recipes(pipeline, catalog)
         self._seen, self._pid = set(), os.getpid()
         self._run = TrackedRun.start(self._config, run_params, self._parameters)
-        self._warnings.start()
         atexit.register(self._killed)
         self._handle_signals()
         logger.info("MLflow run %s (%s) in experiment %s", self._run.name, self._run.run_id, self._run.experiment)
@@ -120,6 +92,7 @@ class TrackingHook:
     def after_pipeline_run(self, pipeline: Any) -> None:
         """Log what worker processes saved, register models, and finish."""
         if not self._active():
+            RUN_WARNINGS.stop()
             return
         if isinstance(self._catalog, SharedMemoryDataCatalog):
             # Under ParallelRunner nodes run in processes that have no run; their datasets are read back here.
@@ -135,6 +108,7 @@ class TrackingHook:
     @hook_impl
     def on_pipeline_error(self, error: Exception) -> None:
         """Mark the run FAILED and keep the traceback."""
+        RUN_WARNINGS.stop()
         if self._active():
             text = "".join(traceback.format_exception(error))
             self._attempt("log the error", lambda run: run.log_error(text))
@@ -176,8 +150,8 @@ class TrackingHook:
             self._end("KILLED")
 
     def _end(self, status: str) -> None:
-        self._warnings.stop()
-        self._attempt("close the run", lambda run: run.end(status, self._warnings.lines()))
+        RUN_WARNINGS.stop()
+        self._attempt("close the run", lambda run: run.end(status, RUN_WARNINGS.lines()))
         self._run = None
         atexit.unregister(self._killed)
         if threading.current_thread() is threading.main_thread():
