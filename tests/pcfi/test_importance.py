@@ -368,7 +368,9 @@ def test_results_come_as_table_text_metrics_and_picture():
     best = table[(table["class"] == "1") & (table["rank"] == 1)]["feature"].item()
     assert best == result.rank(1)[0]
     assert result.metrics()["2.b"] == result.values[2, 1]
-    assert "Per-class importance of 5 features over 6 trees" in str(result.summary())
+    first = result.summary().splitlines()[0]
+    assert first.startswith(f"leading feature of each class: 0 {result.rank(0)[0]}, 1 {best}, 2 ")
+    assert "6 trees, training rows" in first
     np.testing.assert_allclose(result.standard_error, result.sd / np.sqrt(6))
     figure = result.plot(max_features=3)
     assert "2 features not shown" in figure.axes[1].get_title(loc="right")

@@ -1,55 +1,118 @@
 """The page holds what stages found, and still comes out when they found nothing."""
 
-import pandas as pd
+import re
 
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+from explicate.core.labels import EncodedLabels
 from explicate.pipelines.reporting.nodes import write_report
 from explicate.pipelines.reporting.options import Reporting
+from explicate.pipelines.reporting.pipeline import FINISHED
+from explicate.report.references import REFERENCES
 
 NASTY = '<script>"a"</script>'
+OTHER = "b, c"
 PROBLEM = {
     "target": "label",
     "task": "classification",
     "classes": ["no", "yes"],
     "positive_class": "yes",
-    "features": [NASTY, "b"],
+    "features": [NASTY, OTHER],
     "categorical": [],
 }
+SKIPPED = {
+    "model_training.scores_metrics": {},
+    "reliable_instances.counts_table": pd.DataFrame(),
+    "sofi.ranking_table": pd.DataFrame({"rank": [], "feature": [], "drop": [], "importance": []}),
+    "sofi.curves_table": pd.DataFrame({"marginalised": [], "morf": [], "lerf": []}),
+    "sofi.stability_table": pd.DataFrame({"feature": [], "mean_rank": [], "sd_rank": []}),
+    "sofi.explanation_metrics": {},
+    "sofi.local_table": pd.DataFrame({"row": [], "rank": [], "feature": [], "drop": [], "why": []}),
+    "pcfi.importance_table": pd.DataFrame({"class": [], "feature": [], "importance": [], "rank": [], "overall": []}),
+    "prototypes.prototypes_table": pd.DataFrame(),
+    "prototypes.scores_table": pd.DataFrame(),
+    "prototypes.alike_table": pd.DataFrame(),
+    "mistic.ranking_table": pd.DataFrame(columns=["rank", "feature", "mean_rank", "rank_sd", "selected"]),
+    "mistic.performance_table": pd.DataFrame(columns=["n_features", "score", "score_sd"]),
+    "mistic.selection_metrics": {},
+    "comparison.scores_table": pd.DataFrame({"method": [], "ds": [], "ds_low": [], "ds_high": []}),
+    "comparison.agreement_table": pd.DataFrame(columns=["method", "other", "kendall_tau"]),
+}
+TEXTS = {name: f"{name}: skipped, and why" for name in FINISHED if name.endswith("_text")}
 
 
-def page(**found):
-    empty = {
-        "counts": pd.DataFrame(),
-        "sofi_ranking": pd.DataFrame({"feature": [], "drop": []}),
-        "sofi_local": pd.DataFrame({"row": []}),
-        "pcfi_importance": pd.DataFrame({"class": [], "feature": [], "importance": [], "rank": []}),
-        "prototypes_table": pd.DataFrame(),
-        "comparison_scores": pd.DataFrame({"method": [], "ds": []}),
-        "agreement": pd.DataFrame(),
+@pytest.fixture(scope="module")
+def model():
+    return RandomForestClassifier(2, random_state=0).fit([[0, 1], [1, 0]], ["no", "yes"])
+
+
+def page(model, **found):
+    given = {
+        "problem": PROBLEM,
+        "model": model,
+        "reliable": pd.DataFrame(),
+        "run_warnings": pd.DataFrame(columns=["source", "warning", "times"]),
+        "parameters": {},
+        "options": Reporting(table="t", local_shown=1),
     }
-    texts = dict.fromkeys(["sofi_text", "pcfi_text", "prototypes_text", "alike_text", "comparison_text"], "")
-    given = {"problem": PROBLEM, "model_scores": {}, "parameters": {}, "options": Reporting(local_shown=1)}
-    return write_report(**{**given, **empty, **texts, **found})
+    stored = {name.replace(".", "_"): data for name, data in {**SKIPPED, **TEXTS}.items()}
+    assert set(stored) == {name.replace(".", "_") for name in FINISHED}
+    return write_report(**{**given, **stored, **found})
 
 
-def test_nothing_found_is_still_a_page():
-    html = page()
+def test_stages_that_were_skipped_say_why_and_nothing_is_made_up(model):
+    html = page(model)
     assert "No global explanation in this run." in html
     assert "<img" not in html
+    for stage in ("sofi", "pcfi", "prototypes", "mistic", "comparison"):
+        assert f"{stage}.summary_text: skipped, and why" in html.lower()
 
 
-def test_findings_are_shown_and_escaped():
-    ranking = pd.DataFrame({"rank": [1, 2], "feature": [NASTY, "b"], "drop": [0.7, 0.3]})
-    classes = pd.DataFrame({"class": NASTY, "feature": [NASTY, "b"], "importance": [0.4, 0.6], "rank": [2, 1]})
+def test_findings_are_shown_and_escaped(model):
+    ranking = pd.DataFrame({"rank": [1, 2], "feature": [NASTY, OTHER], "drop": [0.7, 0.3], "importance": [1, 0.5]})
+    classes = pd.DataFrame(
+        {"class": NASTY, "feature": [NASTY, OTHER], "importance": [0.4, 0.6], "rank": [2, 1], "overall": [0.1, 0.9]}
+    )
+    local = [ranking.assign(row=7001, why="most confident"), ranking.assign(row=7002, why="")]
+    alike = {"selection": "informed", "row": [7001, 7002], "predicted": NASTY, "prototype": [3, 3]}
+    alike |= {"prototype_class": NASTY, "alike_part": [OTHER, f"{NASTY}, {OTHER}"], "explanation": "like row 3 in …"}
+    prototypes = {"selection": "informed", "row": [3], "predicted": NASTY, "coverage": 1.0, "gain": 1.0}
     html = page(
-        sofi_text="leads, proved optimal\nmore",
-        sofi_ranking=ranking,
-        sofi_local=pd.concat([ranking.assign(row=7001), ranking.assign(row=7002)]),
-        pcfi_importance=classes,
+        model,
+        reliable=pd.DataFrame({NASTY: [0.125, None], OTHER: ["x", NASTY]}, index=[7001, 7002]),
+        sofi_explanation_metrics={"sofi.ds": 0.5, "sofi.is_optimal": 1.0},
+        sofi_ranking_table=ranking,
+        sofi_curves_table=pd.DataFrame({"marginalised": [0, 1, 2], "morf": [1, 0.2, 0], "lerf": [1, 0.8, 0]}),
+        sofi_local_table=pd.concat(local),
+        pcfi_importance_table=classes,
+        prototypes_alike_table=pd.DataFrame(alike),
+        prototypes_prototypes_table=pd.DataFrame(prototypes | {NASTY: [0.25], OTHER: ["x"]}),
+        prototypes_scores_table=pd.DataFrame({"selection": ["informed"], "fidelity": [0.875]}),
+        model_training_scores_metrics={"model.test.accuracy": 0.625, "model.validation.accuracy": 0.75},
+        run_warnings=pd.DataFrame({"source": ["UserWarning"], "warning": [NASTY], "times": [3]}),
         parameters={"sofi": {f"option_{k}": k for k in range(40)}},
     )
-    assert '<p class="lead">leads, proved optimal</p>' in html
+    assert "proved: no ranking scores higher" in html
     assert "<script" not in html
-    assert html.count("<img") == 2
-    assert "7001" in html
-    assert "<td>7002" not in html
+    assert html.count("<img") == 4
+    assert "Row 7001" in html
+    assert "Row 7002" not in html
+    (shared,) = re.findall(r"<tr>((?:(?!</tr>).)*✓.*?)</tr>", html)  # `b, c` alone, not the feature `<script>…`
+    assert "b, c" in shared
+    assert "0.625" in html
+    assert "RandomForestClassifier" in html
     assert "option_39" in html
+    assert all(method in html for method in REFERENCES)
+
+
+def test_the_model_is_named_without_what_wraps_it(model):
+    assert "Model: RandomForestClassifier," in page(make_pipeline(model))
+    wrapped = EncodedLabels(RandomForestClassifier(2, random_state=0)).fit([[0, 1], [1, 0]], ["no", "yes"])
+    assert "Model: RandomForestClassifier," in page(wrapped)
+
+
+def test_a_regressors_page_says_number(model):
+    assert "(a number)" in page(model, problem=PROBLEM | {"task": "regression", "classes": []})

@@ -18,7 +18,14 @@ def page():
     bars = pd.DataFrame({"feature": [NASTY, "b $"], "importance": [0.7, 0.3]})
     figure = plot_bars(bars, "feature", "importance", "importance")
     sections = [
-        Section("Scores " + NASTY, "one\ntwo " + NASTY, table, {"Bars of " + NASTY: figure}),
+        Section(
+            "Scores " + NASTY,
+            "one\ntwo " + NASTY,
+            {"Bars of " + NASTY: figure},
+            table,
+            details="a   1\nb   2 " + NASTY,
+            parts=[Section("Part " + NASTY, table=table)],
+        ),
         Section("Empty", table=table.head(0)),
     ]
     return render_report("Report " + NASTY, "Lead " + NASTY, sections)
@@ -31,19 +38,26 @@ def test_untrusted_strings_are_escaped(page):
 
 
 def test_nothing_is_fetched(page):
-    assert not re.search(r"""(src|href)=["'](?!data:)""", page)
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", page)
     assert "url(" not in page
+
+
+def test_numbers_stand_right_and_zero_has_no_sign():
+    table = pd.DataFrame({"name": ["a"], "value": [-0.0], "kept": [True]})
+    page = render_report("t", "", [Section("s", table=table)])
+    assert '<td class="number">0</td>' in page
+    assert page.count('class="number"') == 2
 
 
 def test_long_tables_say_what_they_leave_out():
     page = render_report("t", "", [Section("s", table=pd.DataFrame({"a": range(10)}))], max_rows=3)
     assert "7 more rows" in page
-    assert page.count("<td>") == 3
+    assert page.count("<td") == 3
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1280, 390])
-def test_page_in_a_browser(page, width, tmp_path):
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark")])
+def test_page_in_a_browser(page, width, scheme, tmp_path):
     playwright = pytest.importorskip("playwright.sync_api")
     chromium = Path("/usr/bin/chromium")
     if not chromium.exists():
@@ -54,7 +68,7 @@ def test_page_in_a_browser(page, width, tmp_path):
     with playwright.sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu", *quiet])
         try:
-            tab = browser.new_page(viewport={"width": width, "height": 900})
+            tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             errors, requests = [], []
             tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
             tab.on("pageerror", lambda error: errors.append(str(error)))
@@ -68,5 +82,12 @@ def test_page_in_a_browser(page, width, tmp_path):
             assert images
             assert all(alt and size for alt, size in images)
             assert tab.locator("h1").inner_text() == "Report " + NASTY
+            assert tab.locator("h3").inner_text() == "Part " + NASTY
+            assert not tab.locator("pre").is_visible()
+            tab.locator("summary").click()
+            assert tab.locator("pre").is_visible()
+            paper, ink = tab.evaluate("['backgroundColor', 'color'].map(name => getComputedStyle(document.body)[name])")
+            assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+            assert paper != ink
         finally:
             browser.close()

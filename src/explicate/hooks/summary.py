@@ -8,7 +8,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-_ENDINGS = ("_metrics", "_text", ".ranking_table")
+_ENDINGS = ("_metrics", ".summary_text", ".ranking_table")
 
 
 def summarise(pipeline: Any, catalog: Any) -> list[str]:
@@ -49,7 +49,7 @@ def summary_lines(stored: Mapping[str, Any], most: int = 12) -> Iterator[str]:
     Parameters
     ----------
     stored : mapping
-        Dataset name -> metrics (``*_metrics``: mapping), text (``*_text``: str), ranking (``*.ranking_table``:
+        Dataset name -> metrics (``*_metrics``: mapping), text (``*.summary_text``: str), ranking (``*.ranking_table``:
         DataFrame with columns ``feature`` and ``rank``) or Path of a page.
     most : int, default 12
         Lines at most; headlines give way first.
@@ -71,7 +71,7 @@ def summary_lines(stored: Mapping[str, Any], most: int = 12) -> Iterator[str]:
                 for key, value in data.items()
                 if key.startswith("model.test.") and ".recall." not in key and isinstance(value, Real)
             }
-        elif name.endswith("_text") and str(data).strip():
+        elif name.endswith(".summary_text") and str(data).strip():
             headlines.append(f"{stage}: {str(data).strip().splitlines()[0]}")
         elif name.endswith(".ranking_table") and {"feature", "rank"} <= set(data) and len(data):
             leading = data.sort_values("rank", kind="stable")["feature"].head(5)

@@ -14,7 +14,7 @@ A marker gives away 5 % of the rows, age tells the others apart. The overall imp
 >>> print(result.overall.round(1), result.rank("healthy")[0], result.rank("rare")[0])
 [0.9 0.1] age marker
 >>> print(result.summary())
-Per-class importance of 2 features over 20 trees (training rows).
+leading feature of each class: healthy age, ill age, rare marker (20 trees, training rows)
   healthy (47% of training weight): age 0.94, marker 0.06
   ill (48% of training weight): age 0.93, marker 0.07
   rare (5% of training weight): marker 0.98, age 0.02

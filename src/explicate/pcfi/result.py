@@ -110,9 +110,9 @@ class PerClassImportance:
         top_k : int, default 3
             Features named per class.
         """
-        lines = [
-            f"Per-class importance of {len(self.features)} features over {self.n_trees} trees ({self.source} rows)."
-        ]
+        heads = [f"{label} {self.rank(label)[0]}" for row, label in enumerate(self.classes) if self.values[row].any()]
+        first = f"{', '.join(heads[:8])}{', …' if len(heads) > 8 else ''}" if heads else "none"
+        lines = [f"leading feature of each class: {first} ({self.n_trees} trees, {self.source} rows)"]
         for row, label in enumerate(self.classes):
             known = not np.isnan(self.support[row])
             share = f" ({self.support[row]:.0%} of {self._unit})" if known else ""

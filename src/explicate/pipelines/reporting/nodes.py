@@ -1,6 +1,6 @@
 """Nodes of the stage `reporting`."""
 
-from importlib.metadata import version
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,72 +8,53 @@ import pandas as pd
 from explicate.pipelines.reporting.options import Reporting
 from explicate.tables import Problem
 
-LIBRARIES = ("explicate", "numpy", "pandas", "scikit-learn")
-
 
 def write_report(
     problem: Problem,
-    model_scores: dict[str, float],
-    counts: pd.DataFrame,
-    sofi_text: str,
-    sofi_ranking: pd.DataFrame,
-    sofi_local: pd.DataFrame,
-    pcfi_text: str,
-    pcfi_importance: pd.DataFrame,
-    prototypes_text: str,
-    prototypes_table: pd.DataFrame,
-    alike_text: str,
-    comparison_text: str,
-    comparison_scores: pd.DataFrame,
-    agreement: pd.DataFrame,
-    parameters: dict[str, Any],
+    model: Any,
+    reliable: pd.DataFrame,
+    run_warnings: pd.DataFrame,
+    parameters: Mapping[str, Any],
     options: Reporting,
+    **found: Any,
 ) -> str:
-    """Lay out what the stages found, as one page."""
-    from explicate.report.page import Section, render_report
-    from explicate.report.plotting import plot_bars
+    """Lay out what the stages found, as one page; `found` holds their datasets (``sofi_ranking_table``, …)."""
+    from explicate.pipelines.reporting import sections
+    from explicate.report.page import render_report
 
-    def bars(table: pd.DataFrame, label: str, value: str, axis: str, alt: str) -> dict[str, Any]:
-        return {alt: plot_bars(table, label, value, axis, options.max_features)} if len(table) else {}
-
-    features = problem["features"]
-    what = f"Target {problem['target']}, {problem['task']}, {len(features)} features: {', '.join(map(str, features))}."
-    scores = pd.DataFrame({"score": list(model_scores), "value": list(model_scores.values())})
-    local = sofi_local[sofi_local["row"].isin(sofi_local["row"].unique()[: options.local_shown])]
-    classes = pcfi_importance.groupby("class", sort=False)
-    per_class = {
-        f"Bars: importance of the features to class {name}": plot_bars(
-            part.sort_values("rank"), "feature", "importance", f"importance to {name}", options.max_features
-        )
-        for name, part in classes
-    }
-    ranking = bars(
-        sofi_ranking, "feature", "drop", "fall of the scaled response", "Bars: fall of the response by feature"
-    )
-    compared = bars(comparison_scores, "method", "ds", "degradation score", "Bars: degradation score by method")
-    used = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    sections = [
-        Section("What was explained", what, counts),
-        Section("Model scores", table=scores, whole=True),
-        Section("Global explanation", sofi_text, sofi_ranking, ranking),
-        Section(f"The first {options.local_shown} rows explained one by one", table=local),
-        Section("Importance to each class", pcfi_text, figures=per_class),
-        Section("Prototypes", f"{prototypes_text}\n{alike_text}", prototypes_table),
-        Section("Agreement of the methods", comparison_text, comparison_scores, compared),
-        Section("Pairs of rankings", table=agreement),
-        Section("Settings and versions", f"Python libraries: {used}.", _settings(parameters), whole=True),
+    ranking, sofi = found["sofi_ranking_table"], found["sofi_explanation_metrics"]
+    prototypes = found["prototypes_prototypes_table"]
+    page = [
+        sections.explained(
+            problem, model, found["reliable_instances_counts_table"], found["model_training_scores_metrics"], options
+        ),
+        sections.global_explanation(
+            ranking, found["sofi_curves_table"], found["sofi_stability_table"], found["sofi_summary_text"], options
+        ),
+        sections.local_explanations(
+            found["sofi_local_table"], reliable, found["prototypes_alike_table"], prototypes, options
+        ),
+        sections.per_class(found["pcfi_importance_table"], found["pcfi_summary_text"], options),
+        sections.prototypes_found(
+            found["prototypes_scores_table"],
+            prototypes,
+            [found["prototypes_summary_text"], found["prototypes_alike_text"]],
+        ),
+        sections.svm_subset(
+            found["mistic_performance_table"],
+            found["mistic_ranking_table"],
+            found["mistic_selection_metrics"],
+            [found["mistic_summary_text"], found["mistic_explanation_text"]],
+        ),
+        sections.agreement(
+            found["comparison_scores_table"],
+            found["comparison_agreement_table"],
+            found["comparison_summary_text"],
+            options,
+        ),
+        sections.warned(run_warnings),
+        sections.settings(parameters),
+        sections.cite(),
     ]
-    lead = sofi_text.strip().splitlines()[0] if sofi_text.strip() else "No global explanation in this run."
-    return render_report(f"What the model of {problem['target']} relies on", lead, sections, max_rows=options.max_rows)
-
-
-def _settings(parameters: dict[str, Any]) -> pd.DataFrame:
-    stages = {
-        stage: values.model_dump() if hasattr(values, "model_dump") else values for stage, values in parameters.items()
-    }
-    flat = [
-        (stage, name, str(value))
-        for stage, values in stages.items()
-        for name, value in (values.items() if isinstance(values, dict) else [("", values)])
-    ]
-    return pd.DataFrame(flat, columns=["stage", "setting", "value"])
+    title = f"What the model of {problem['target']} relies on"
+    return render_report(title, sections.lead(problem, ranking, sofi), page, max_rows=options.max_rows)

@@ -49,7 +49,13 @@ def explain_locally(
     for note in noted:
         logger.info("%s", note.message)
     explanations = explained if isinstance(explained, list) else [explained]
-    table = pd.concat([one.to_frame().assign(row=one.instance_index, ds=one.ds) for one in explanations])
+    reasons = {row: why for why, row in chosen.items()}
+    table = pd.concat(
+        [
+            one.to_frame().assign(row=one.instance_index, why=reasons.get(row, ""), ds=one.ds)
+            for row, one in zip(rows, explanations, strict=True)
+        ]
+    )
     shown = {f"row {X.index[row]}: {why}": explanations[rows.index(row)] for why, row in chosen.items()}
     ranks = aggregate_explanations(explanations)
     return table.reset_index(drop=True), ranks, plot_explanation_grid(shown), plot_ranks(ranks)
