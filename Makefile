@@ -25,6 +25,9 @@ lint: .venv/.dev
 	.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy && .venv/bin/lint-imports
 
 viz: .venv/.runtime
+	@echo "Stages:        http://127.0.0.1:4141/?types=nodes"
+	@echo "With datasets: http://127.0.0.1:4141/?types=nodes,datasets"
+	@echo "Last run:      http://127.0.0.1:4141/workflow"
 	.venv/bin/kedro viz run --host 127.0.0.1 --port 4141 --include-hooks
 
 mlflow: .venv/.runtime

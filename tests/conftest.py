@@ -24,6 +24,20 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture
+def chromium():
+    """Headless Chromium; a developer without it skips, CI does not."""
+    tool = pytest.importorskip("playwright.sync_api")
+    path = Path("/usr/bin/chromium")
+    if not path.exists() and not os.environ.get("CI"):
+        pytest.skip(f"no {path}")
+    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+    with tool.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(path), args=["--no-sandbox", "--disable-gpu", *quiet])
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(autouse=True)
 def _global_numpy_state_is_left_alone(request):
     """Every test proves that nothing it calls draws from or seeds NumPy's global generator."""

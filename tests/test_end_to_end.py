@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +21,12 @@ PROJECT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.end_to_end
 
 
-def kedro(folder, *arguments):
+def kedro(folder, *arguments, **variables):
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW_TRACKING")}
     return subprocess.run(
         [sys.executable, "-m", "kedro", *arguments],
         cwd=folder,
-        env={**inherited, "PYTHONPATH": str(folder / "src")},
+        env={**inherited, "PYTHONPATH": str(folder / "src"), **variables},
         capture_output=True,
         text=True,
         timeout=300,
@@ -169,3 +173,72 @@ def test_tour_notebook_reads_the_finished_run(finished, monkeypatch):
     shown = " ".join(str(cell.get("outputs")) for cell in notebook.cells)
     assert "species" in shown
     assert "SOFI, global" in shown
+
+
+@pytest.mark.browser
+def test_the_report_of_a_run_reads_well_wide_and_narrow(finished, chromium):
+    folder, done = finished
+    (path,) = (folder / "data/08_reporting/test").glob("report.html")
+    assert "data/08_reporting/test/report.html" in done.stdout
+    for width in (1280, 390):
+        tab = chromium.new_page(viewport={"width": width, "height": 900})
+        errors = []
+        tab.on("console", lambda message, errors=errors: errors.append(message.text))
+        tab.goto(path.as_uri())
+        assert not errors
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert all(tab.evaluate("[...document.images].map(i => i.alt.length > 10 && i.naturalWidth > 100)"))
+        titles = tab.locator("h2").all_inner_texts()
+        assert titles[:3] == ["What was explained", "Global explanation", "Single rows"]
+        assert titles[-3:] == ["Warnings of this run", "Settings and versions", "How to cite"]
+        assert "species relies most on" in tab.locator(".lead").inner_text()
+        assert tab.locator("section", has_text="Single rows").locator("h3").count() >= 3
+
+
+@pytest.fixture(scope="module")
+def site(finished):
+    """Build kedro viz's static site of the finished run, and serve it."""
+    folder, _ = finished
+    built = kedro(folder, "viz", "build", "--include-previews", KEDRO_ENV="test")
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "WARNING" not in built.stdout + built.stderr
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            """Keep quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder / "build"))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder / "build", f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def drawn(tab, address):
+    tab.goto(address)
+    tab.locator(".pipeline-node").first.wait_for(timeout=30_000)
+    return tab.evaluate("[...document.querySelectorAll('.pipeline-node__text')].map(node => node.textContent)")
+
+
+@pytest.mark.browser
+def test_kedro_viz_draws_stages_layers_and_previews(site, chromium):
+    _, address = site
+    tab = chromium.new_page(viewport={"width": 1600, "height": 1000})
+    stages = ["data_loading", "model_training", "reliable_instances", "sofi", "pcfi", "mistic", "prototypes"]
+    assert sorted(drawn(tab, f"{address}/?types=nodes")) == sorted([*stages, "comparison", "reporting"])
+    everything = drawn(tab, f"{address}/?types=nodes,datasets")
+    assert {"raw_table", "train", "model", "reliable", "sofi.ranking_table", "report"} <= set(everything)
+    layers = tab.locator(".pipeline-layer-name").all_inner_texts()
+    assert layers == ["raw", "intermediate", "model_input", "models", "model_output", "reporting"]
+    tab.locator(".pipeline-node", has_text="sofi.ranking_table").click()
+    tab.get_by_text("bill_length_mm").first.wait_for(timeout=30_000)
+
+
+def test_kedro_viz_shows_how_the_last_run_went(site):
+    folder, _ = site
+    status = json.loads((folder / "api/run-status").read_text())
+    nodes = status["nodes"].values()
+    tasks = [node for node in json.loads((folder / "api/main").read_text())["nodes"] if node["type"] == "task"]
+    assert len(nodes) == len(tasks) > 10
+    assert {node["status"] for node in nodes} == {"success"}
+    assert all(node["duration"] > 0 for node in nodes)

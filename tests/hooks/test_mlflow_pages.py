@@ -11,7 +11,6 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,8 +19,6 @@ from kedro.io import DataCatalog, MemoryDataset
 from explicate.hooks.kinds import Item, log_item
 from explicate.hooks.store import TrackedRun
 
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 RANKING = pd.DataFrame({"feature": ["bill_length_mm", "island"], "rank": [1, 2]})
 
 pytestmark = [
@@ -76,17 +73,9 @@ def shown(tmp_path_factory, empty_database):
         server.wait(timeout=30)
 
 
-@pytest.fixture(scope="module")
-def tab():
-    tool = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists() and not os.environ.get("CI"):
-        pytest.skip(f"no {CHROMIUM}")
-    with tool.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", *QUIET]
-        )
-        yield browser.new_page(viewport={"width": 1600, "height": 1000})
-        browser.close()
+@pytest.fixture
+def tab(chromium):
+    return chromium.new_page(viewport={"width": 1600, "height": 1000})
 
 
 def test_tables_of_two_runs_stand_side_by_side(shown, tab):

@@ -1,7 +1,6 @@
 """The page is one file, escapes what it is given, and reads well wide and narrow."""
 
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -57,37 +56,27 @@ def test_long_tables_say_what_they_leave_out():
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark")])
-def test_page_in_a_browser(page, width, scheme, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = Path("/usr/bin/chromium")
-    if not chromium.exists():
-        pytest.skip("Chromium is not installed")
+def test_page_in_a_browser(page, width, scheme, tmp_path, chromium):
     path = tmp_path / "report.html"
     path.write_text(page, encoding="utf-8")
-    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
-    with playwright.sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=str(chromium), args=["--no-sandbox", "--disable-gpu", *quiet])
-        try:
-            tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            errors, requests = [], []
-            tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-            tab.on("pageerror", lambda error: errors.append(str(error)))
-            tab.on("dialog", lambda dialog: (errors.append("a script ran"), dialog.dismiss()))
-            tab.on("request", lambda request: requests.append(request.url))
-            tab.goto(path.as_uri())
-            assert not errors
-            assert [url for url in requests if not url.startswith(("data:", "file:"))] == []
-            assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            images = tab.evaluate("[...document.images].map(i => [i.alt, i.naturalWidth])")
-            assert images
-            assert all(alt and size for alt, size in images)
-            assert tab.locator("h1").inner_text() == "Report " + NASTY
-            assert tab.locator("h3").inner_text() == "Part " + NASTY
-            assert not tab.locator("pre").is_visible()
-            tab.locator("summary").click()
-            assert tab.locator("pre").is_visible()
-            paper, ink = tab.evaluate("['backgroundColor', 'color'].map(name => getComputedStyle(document.body)[name])")
-            assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
-            assert paper != ink
-        finally:
-            browser.close()
+    tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors, requests = [], []
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("dialog", lambda dialog: (errors.append("a script ran"), dialog.dismiss()))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto(path.as_uri())
+    assert not errors
+    assert [url for url in requests if not url.startswith(("data:", "file:"))] == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    images = tab.evaluate("[...document.images].map(i => [i.alt, i.naturalWidth])")
+    assert images
+    assert all(alt and size for alt, size in images)
+    assert tab.locator("h1").inner_text() == "Report " + NASTY
+    assert tab.locator("h3").inner_text() == "Part " + NASTY
+    assert not tab.locator("pre").is_visible()
+    tab.locator("summary").click()
+    assert tab.locator("pre").is_visible()
+    paper, ink = tab.evaluate("['backgroundColor', 'color'].map(name => getComputedStyle(document.body)[name])")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    assert paper != ink
