@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from explicate.sofi.explainer import SOFIExplainer
 from explicate.sofi.mixtures import NotCompilableError, compile_response
 
 N = 5
@@ -348,3 +349,15 @@ def test_curves_equal_the_published_implementation(regression):
     lerf = compiled(np.tri(N + 1, N, -1, dtype=bool)[:, ::-1])
     np.testing.assert_allclose(morf, scored.morf_scores_raw, rtol=0, atol=1e-9)
     np.testing.assert_allclose(lerf, scored.lerf_scores_raw, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["XGBClassifier", "XGBRegressor"])
+def test_the_explainer_reads_trees_that_answer_in_single_precision(kind):
+    xgboost = pytest.importorskip("xgboost")
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(80, 4)), columns=list("abcd"))
+    y = X["a"] - X["b"] ** 2
+    model = getattr(xgboost, kind)(n_estimators=20, max_depth=3, random_state=0)
+    model.fit(X, y if kind.endswith("Regressor") else (y > 0).astype(int))
+    explanation = SOFIExplainer(model, X, n_background=5, random_state=0, verbose=False).explain(X.head(8))
+    assert "compiled trees" in explanation.summary()
