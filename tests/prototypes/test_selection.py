@@ -260,6 +260,19 @@ def test_memory_limit_is_checked_first(wine, forest):
         GreedyKMedoids(forest, max_memory=1000.0).fit(wine[0])
 
 
+@pytest.mark.parametrize(("kind", "parameter"), SELECTORS)
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+@pytest.mark.parametrize("booster", [False, True])
+def test_pairs_kept_or_computed_when_needed_give_the_same(wine, forest, kind, parameter, beta, booster):
+    X, y = wine
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y) if booster else forest
+    phi = np.random.default_rng(4).normal(size=X.shape)
+    kept = kind(model, parameter, beta=beta, fi_role="similarity", attributions=phi).fit(X)
+    spared = clone(kept).set_params(max_memory=6e4).fit(X)
+    assert np.array_equal(kept.prototype_indices_, spared.prototype_indices_)
+    assert np.array_equal(kept.gains_, spared.gains_)
+
+
 def test_classes_are_needed_with_a_distance():
     with pytest.raises(ValueError, match="requires y to be passed"):
         GreedyKMedoids(GowerDistance()).fit([[0.0], [1.0]])

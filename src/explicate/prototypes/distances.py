@@ -19,7 +19,7 @@ from explicate.prototypes import kernels
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
     """
-    Similarities among the rows of one set, asked for one row at a time.
+    Similarities among the rows of one set, asked for some rows at a time.
 
     Attributes
     ----------
@@ -28,14 +28,17 @@ class Neighbourhood:
         Similarity of a row with itself; the largest there is.
     sums : ndarray of shape (n_rows,), dtype float64
         Sum of each row's similarities with all rows.
-    column : callable
-        Row position -> its similarities with all rows, shape (n_rows,), float64.
+    rows : callable
+        Positions of some rows -> their similarities with all rows, shape (n_positions, n_rows), float32.
+    pairs : callable
+        -> the similarities of all rows with all rows, shape (n_rows, n_rows), float32, bit for bit those of `rows`.
     """
 
     n_rows: int
     total: float
     sums: np.ndarray
-    column: Callable[[int], np.ndarray]
+    rows: Callable[[np.ndarray], np.ndarray]
+    pairs: Callable[[], np.ndarray]
 
 
 class Distance(ABC):
@@ -135,7 +138,8 @@ class TreeDistance(Distance):
             len(codes),
             self.total,
             kernels.shared_weight_sums(codes, starts, self.weight),
-            lambda row: kernels.shared_weight(codes[row], starts, members, self.weight, len(codes)),
+            lambda which: kernels.shared_weights(codes, which, starts, members, self.weight),
+            lambda: kernels.all_shared_weights(codes, starts, members, self.weight),
         )
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -207,9 +211,11 @@ class GowerDistance(Distance):
                 _, which, counts = np.unique(known, return_inverse=True, return_counts=True)
                 sums[~missing] += counts[which]
             sums[missing] += missing.sum()
-        return Neighbourhood(
-            len(codes), 1.0, sums / codes.shape[1], lambda row: self.similarity(codes, codes[row : row + 1])[:, 0]
-        )
+
+        def rows(which: np.ndarray) -> np.ndarray:
+            return 1.0 - self.between(codes[which], codes)
+
+        return Neighbourhood(len(codes), 1.0, sums / codes.shape[1], rows, lambda: rows(np.arange(len(codes))))
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return one minus Gower's distance, shape (n_a, n_b), float64."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 
 import numpy as np
 
+from explicate.core.parallel import row_blocks
 from explicate.prototypes.distances import Neighbourhood
-from explicate.prototypes.kernels import gain_over
+from explicate.prototypes.kernels import add_products, gains_over
 
-#: Closed-form sums and summed columns round differently; bounds are raised by more than that.
-SLACK = 1e-9
+#: Closed-form sums and sums of float32 values round differently; bounds are raised by more than that.
+SLACK = 1e-4
+FIRST_BATCH = 8
 
 
 class LazyGreedy:
@@ -20,7 +21,7 @@ class LazyGreedy:
 
     The objective is monotone and submodular for either sign of the importance term, because every row adds the best
     of fixed values. A gain can therefore only shrink, an old one is an upper bound, and only candidates whose bound
-    reaches the top are evaluated again. Ties go to the lowest position, as in a full scan.
+    reaches the top are evaluated again, in batches that double. Ties go to the lowest position, as in a full scan.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class LazyGreedy:
         Weight of the importance term, negative when it is a penalty (diversity): value = similarity + beta · fi.
     candidates : sequence of int, optional
         Positions that may be chosen; all by default.
+    keep : bool, default False
+        Whether values of all pairs are computed once and kept (4 bytes a pair) instead of when they are needed.
 
     References
     ----------
@@ -42,8 +45,9 @@ class LazyGreedy:
     >>> from explicate.prototypes.distances import GowerDistance
     >>> distance = GowerDistance().fit([[0.0], [1.0], [10.0]])
     >>> greedy = LazyGreedy(distance.within(distance.encode([[0.0], [1.0], [10.0]])))
-    >>> greedy.add(), greedy.add()
-    ((1, 2.0), (2, 0.9...))
+    >>> row, gain = greedy.add()
+    >>> row, round(gain, 6)
+    (1, 2.0)
     """
 
     def __init__(
@@ -52,62 +56,98 @@ class LazyGreedy:
         importance: np.ndarray | None = None,
         beta: float = 0.0,
         candidates: Sequence[int] | None = None,
+        *,
+        keep: bool = False,
     ) -> None:
         self.near = neighbourhood
-        self.importance = importance if beta else None
+        n = neighbourhood.n_rows
+        self.importance = np.ascontiguousarray(importance, dtype=float) if importance is not None and beta else None
         self.beta = beta * neighbourhood.total
-        self.covered = np.zeros(neighbourhood.n_rows)
+        self.covered = np.zeros(n, dtype=np.float32)
         self.chosen: list[int] = []
         self.gains: list[float] = []
         self.n_evaluations = 0
         bound = neighbourhood.sums.copy()
-        if self.importance is not None and beta > 0:
-            bound += self.beta * (self.importance @ self.importance.sum(axis=0))
-        bound += SLACK * (1.0 + bound)
-        positions = range(neighbourhood.n_rows) if candidates is None else candidates
-        self._heap = [(-float(bound[j]), int(j), -1) for j in positions]
-        heapq.heapify(self._heap)
-
-    def value(self, row: int) -> np.ndarray:
-        """Return what `row` as a prototype would be worth to each row, in units of the neighbourhood's total."""
-        value = self.near.column(row)
         if self.importance is not None:
-            value = value + self.beta * (self.importance @ self.importance[row])
-        return value
+            self._by_feature = np.ascontiguousarray(self.importance.T)
+            if beta > 0:
+                bound += self.beta * (self.importance @ self.importance.sum(axis=0))
+        self._bound = np.full(n, -np.inf)
+        positions = np.arange(n) if candidates is None else np.asarray(candidates, dtype=np.intp)
+        self._bound[positions] = bound[positions] + SLACK * (1.0 + bound[positions])
+        self._fresh = np.zeros(n, dtype=bool)
+        self._kept: np.ndarray | None = None
+        if keep:
+            self._kept = self.all_values()
+
+    def values(self, which: np.ndarray) -> np.ndarray:
+        """
+        Return what some rows as prototypes would be worth to each row, shape (n_which, n_rows), float32.
+
+        In units of the neighbourhood's total, the similarity of a row with itself.
+        """
+        if self._kept is not None:
+            return self._kept[which]
+        return self._with_importance(self.near.rows(which), which)
+
+    def all_values(self) -> np.ndarray:
+        """Return `values` of all rows, shape (n_rows, n_rows), float32."""
+        if self._kept is not None:
+            return self._kept
+        return self._with_importance(self.near.pairs(), np.arange(self.near.n_rows))
+
+    def _with_importance(self, values: np.ndarray, which: np.ndarray) -> np.ndarray:
+        if self.importance is not None:
+            add_products(values, self.importance[which], self._by_feature, self.beta)
+        return values
 
     def best(self) -> tuple[int, float]:
         """Return the position and gain (in rows) of the best candidate; ``(-1, 0.0)`` when nothing is gained."""
-        now = len(self.chosen)
-        while self._heap:
-            bound, row, when = self._heap[0]
-            if when == now:
-                return (row, -bound / self.near.total) if bound < 0 else (-1, 0.0)
-            gain = gain_over(self.value(row), self.covered)
-            self.n_evaluations += 1
-            heapq.heapreplace(self._heap, (-gain, row, now))
-        return -1, 0.0
+        size, reached = FIRST_BATCH, 0.0
+        while True:
+            top = int(self._bound.argmax())
+            if self._bound[top] <= 0:
+                return -1, 0.0
+            if self._fresh[top]:
+                return top, float(self._bound[top] / self.near.total)
+            stale = np.flatnonzero(~self._fresh & (self._bound >= reached))
+            if len(stale) > size:
+                stale = stale[np.argpartition(self._bound[stale], -size)[-size:]]
+            self._bound[stale] = self._gains_of(stale)
+            self._fresh[stale] = True
+            reached = max(reached, float(self._bound[stale].max()))
+            size *= 2
 
     def add(self) -> tuple[int, float]:
         """Choose the best candidate and return it as `best` does; nothing changes when nothing is gained."""
         row, gain = self.best()
         if row >= 0:
-            heapq.heappop(self._heap)
             self._take(row, gain)
         return row, gain
 
     def add_central(self) -> int:
         """Choose the row most similar to all, whatever its gain: for a class that must have a prototype."""
         row = int(np.argmax(self.near.sums))
-        self._heap = [entry for entry in self._heap if entry[1] != row]
-        heapq.heapify(self._heap)
-        self._take(row, gain_over(self.value(row), self.covered) / self.near.total)
+        self._take(row, float(self._gains_of(np.array([row]))[0] / self.near.total))
         return row
 
     def cost(self) -> float:
         """Return Σ_i min(1, min_p d(i, p) ± β fi(i, p)), the objective of eq. 6 with the phantom."""
-        return float((self.near.total - self.covered).sum() / self.near.total)
+        return float((self.near.total - self.covered.astype(float)).sum() / self.near.total)
+
+    def _gains_of(self, which: np.ndarray) -> np.ndarray:
+        self.n_evaluations += len(which)
+        if self._kept is not None:
+            return gains_over(self._kept, which, self.covered)
+        gains = np.empty(len(which))
+        for block in row_blocks(len(which), 32 * self.near.n_rows, 32e6):
+            values = self.values(which[block])
+            gains[block] = gains_over(values, np.arange(len(values)), self.covered)
+        return gains
 
     def _take(self, row: int, gain: float) -> None:
-        self.covered = np.maximum(self.covered, self.value(row))
+        self.covered = np.maximum(self.covered, self.values(np.array([row]))[0])
+        self._bound[row] = -np.inf
+        self._fresh[:] = False
         self.chosen.append(row)
         self.gains.append(gain)

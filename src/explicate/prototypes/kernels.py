@@ -41,32 +41,60 @@ def invert(codes: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @numba.njit(cache=True, nogil=True)
-def shared_weight(
-    leaves: np.ndarray, starts: np.ndarray, members: np.ndarray, weight: np.ndarray, n_rows: int
+def shared_weights(
+    codes: np.ndarray, which: np.ndarray, starts: np.ndarray, members: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
     """
-    Return the weight of the trees in which each row shares a leaf with one row, shape (n_rows,), float64.
+    Return the weight of the trees in which some rows share a leaf with each row, shape (n_which, n_rows), float32.
 
     Parameters
     ----------
-    leaves : ndarray of shape (n_trees,), dtype int32
-        Leaves of the one row.
+    codes : ndarray of shape (n_rows, n_trees), dtype int32
+    which : ndarray of shape (n_which,), dtype intp
+        Positions of the rows asked for.
     starts, members : ndarray
         As `invert` returns them.
     weight : ndarray of shape (n_trees,), dtype float64
-    n_rows : int
     """
-    total = np.zeros(n_rows)
-    for tree in range(leaves.shape[0]):
-        code = leaves[tree]
-        for at in range(starts[code], starts[code + 1]):
-            total[members[at]] += weight[tree]
-    return total
+    out = np.zeros((which.shape[0], codes.shape[0]), dtype=np.float32)
+    for k in range(which.shape[0]):
+        total = out[k]
+        for tree in range(codes.shape[1]):
+            code = codes[which[k], tree]
+            share = np.float32(weight[tree])
+            for row in members[starts[code] : starts[code + 1]]:
+                total[row] += share
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def all_shared_weights(codes: np.ndarray, starts: np.ndarray, members: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """
+    Return what `shared_weights` gives for all rows, to the last bit, shape (n_rows, n_rows), float32.
+
+    Pairs are counted leaf by leaf, once for both orders; codes must ascend from tree to tree.
+    """
+    n_rows = codes.shape[0]
+    out = np.zeros((n_rows, n_rows), dtype=np.float32)
+    for tree in range(codes.shape[1]):
+        share = np.float32(weight[tree])
+        for code in range(codes[:, tree].min(), codes[:, tree].max() + 1):
+            for first in range(starts[code], starts[code + 1]):
+                total = out[members[first]]
+                for row in members[first : starts[code + 1]]:
+                    total[row] += share
+    block = 32  # mirrored in squares that fit the cache
+    for top in range(0, n_rows, block):
+        for left in range(0, top + 1, block):
+            for i in range(top, min(top + block, n_rows)):
+                for j in range(left, min(left + block, i)):
+                    out[i, j] = out[j, i]
+    return out
 
 
 @numba.njit(cache=True, nogil=True)
 def shared_weight_sums(codes: np.ndarray, starts: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the sum over all rows of what `shared_weight` gives, per row of `codes`: leaf sizes times weights."""
+    """Return the sum over all rows of what `shared_weights` gives, per row of `codes`: leaf sizes times weights."""
     sums = np.zeros(codes.shape[0])
     for row in range(codes.shape[0]):
         for tree in range(codes.shape[1]):
@@ -98,13 +126,47 @@ def compare(a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(cache=True, nogil=True)
-def gain_over(value: np.ndarray, covered: np.ndarray) -> float:
+def add_products(values: np.ndarray, left: np.ndarray, right: np.ndarray, factor: float) -> None:
     """
-    Return Σ_i max(0, value_i − covered_i).
+    Add ``factor * left @ right`` to `values` in place, every product summed in the same order wherever it stands.
 
-    Rounding is monotone and the order fixed, so the sum never grows when `covered` does, to the last bit.
+    Parameters
+    ----------
+    values : ndarray of shape (n_which, n_rows), dtype float32
+    left : ndarray of shape (n_which, n_features), dtype float64
+    right : ndarray of shape (n_features, n_rows), dtype float64
+    factor : float
     """
-    total = 0.0
-    for row in range(value.shape[0]):
-        total += max(value[row] - covered[row], 0.0)
-    return total
+    total = np.empty(right.shape[1])
+    for k in range(left.shape[0]):
+        total[:] = 0.0
+        for feature in range(left.shape[1]):
+            scale = factor * left[k, feature]
+            for row in range(right.shape[1]):
+                total[row] += scale * right[feature, row]
+        for row in range(right.shape[1]):
+            values[k, row] += total[row]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums in vector lanes: the same lanes in every call
+def gains_over(values: np.ndarray, which: np.ndarray, covered: np.ndarray) -> np.ndarray:
+    """
+    Return Σ_i max(0, values[j, i] − covered_i) for every j in `which`, shape (n_which,), float64.
+
+    Rounding is monotone and the order fixed, so no sum grows when `covered` does, to the last bit.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values, n_rows), dtype float32
+    which : ndarray of shape (n_which,), dtype intp
+        Rows of `values`.
+    covered : ndarray of shape (n_rows,), dtype float32
+    """
+    gains = np.empty(which.shape[0])
+    for k in range(which.shape[0]):
+        value = values[which[k]]
+        total = 0.0
+        for row in range(covered.shape[0]):
+            total += np.float64(max(value[row] - covered[row], np.float32(0.0)))
+        gains[k] = total
+    return gains

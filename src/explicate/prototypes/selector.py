@@ -158,7 +158,8 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         encoded = self.distance_.encode(rows)
         self.importance_ = self._importance(rows, fitting=True) if self.beta > 0 else None
         members = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
-        groups = [self._greedy(encoded, rows_of) for rows_of in members]
+        pairs = 4.0 * sum(len(rows_of) ** 2 for rows_of in members)
+        groups = [self._greedy(encoded, rows_of, keep=pairs <= self.max_memory / 4) for rows_of in members]
         order = self._select(groups)
         self._note_shortfalls(groups)
         if self.polish:
@@ -274,7 +275,7 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         return self.to_classes(predicted)
 
     def _make_distance(self) -> Distance:
-        from explicate.core.tree_readers import is_tree_ensemble, read_trees
+        from explicate.core.tree_readers import is_tree_ensemble
 
         given = self.model if isinstance(self.model, Distance) else self.distance
         if isinstance(given, Distance):
@@ -282,13 +283,13 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         estimator = split_model(self.model)[1] if given == "auto" else None
         if given == "gower" or (given == "auto" and not is_tree_ensemble(estimator)):
             return GowerDistance()
-        if given == "auto":
-            try:
-                read_trees(estimator)
-            except ValueError as error:
-                self.notes_.append(f"rows are compared by their features (Gower), not by leaves: {error}")
-                return GowerDistance()
-        return TreeDistance(self.model)
+        try:
+            return TreeDistance(self.model)
+        except ValueError as error:
+            if given == "tree":
+                raise
+            self.notes_.append(f"rows are compared by their features (Gower), not by leaves: {error}")
+            return GowerDistance()
 
     def _importance(self, rows: Any, *, fitting: bool = False) -> np.ndarray:
         if isinstance(self.attributions, str):
@@ -313,9 +314,9 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
     def _signed_beta(self) -> float:
         return self.beta if self.fi_role == "similarity" else -self.beta
 
-    def _greedy(self, encoded: np.ndarray, rows_of: np.ndarray) -> LazyGreedy:
+    def _greedy(self, encoded: np.ndarray, rows_of: np.ndarray, *, keep: bool) -> LazyGreedy:
         importance = None if self.importance_ is None else self.importance_[rows_of]
-        return LazyGreedy(self.distance_.within(encoded[rows_of]), importance, self._signed_beta())
+        return LazyGreedy(self.distance_.within(encoded[rows_of]), importance, self._signed_beta(), keep=keep)
 
     def _serve(self, group: LazyGreedy) -> bool:
         """Add one prototype to a class that must have one; whether any row was left to add."""
@@ -344,8 +345,7 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
 
         n = len(rows_of)
         check_memory(12.0 * n * n, self.max_memory, what=f"polishing a class of {n} rows", remedy="set polish=False")
-        similarity = np.stack([group.value(row) for row in range(n)]) / group.near.total
-        cost = 1.0 - np.maximum(similarity, 0.0)
+        cost = 1.0 - np.maximum(group.all_values() / np.float32(group.near.total), 0.0)
         found = kmedoids.fasterpam(cost, np.array(group.chosen, dtype=np.uintp), max_iter=100, n_cpu=1)
         importance = None if self.importance_ is None else self.importance_[rows_of]
         again = LazyGreedy(group.near, importance, self._signed_beta(), [int(row) for row in found.medoids])
