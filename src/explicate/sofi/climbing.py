@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -17,24 +16,34 @@ MINIMUM_GAIN = 1e-12
 LOOKAHEAD = 16
 
 
-@dataclass(eq=False)
-class ClimbingResult:
+RECORD = ("iteration", "swap", "candidate_ds", "current_ds", "best_ds", "accepted", "restart")
+
+
+class ClimbingResult(TypedDict):
     """
     Where a search ended and how it got there.
 
     Attributes
     ----------
-    best : object
+    evaluation : object
         Best evaluation seen (``order``, ``ds``).
     history : list of dict
-        One record per proposed swap.
-    n_iterations, n_restarts_used : int
+        One record per proposed swap and per restart (whose ``swap`` is ``None``): ``iteration``, ``swap``,
+        ``candidate_ds``, ``current_ds``, ``best_ds``, ``accepted``, ``restart``.
+    n_iterations, n_restarts_used, n_evaluations : int
+        Swaps proposed, restarts, and different rankings tried.
     """
 
-    best: Any
-    history: list[dict[str, Any]] = field(default_factory=list)
-    n_iterations: int = 0
-    n_restarts_used: int = 0
+    evaluation: Any
+    history: list[dict[str, Any]]
+    n_iterations: int
+    n_restarts_used: int
+    n_evaluations: int
+
+
+def no_climb(evaluation: Any) -> ClimbingResult:
+    """Return the result of a search that proposed nothing."""
+    return {"evaluation": evaluation, "history": [], "n_iterations": 0, "n_restarts_used": 0, "n_evaluations": 1}
 
 
 def hill_climbing(
@@ -48,6 +57,7 @@ def hill_climbing(
     rng: np.random.Generator | None = None,
     verbose: bool = False,
     description: str = "hill climbing",
+    *,
     prefetch: Callable[[Iterable[Sequence[int]]], None] | None = None,
     lookahead: int = LOOKAHEAD,
 ) -> ClimbingResult:
@@ -58,7 +68,8 @@ def hill_climbing(
     ----------
     n_features : int
     evaluate : callable
-        Takes a ranking; returns an object with ``order`` and ``ds``, larger being better.
+        Takes a ranking; returns an object with ``order`` and ``ds``, larger being better. A ranking met again is not
+        evaluated again. (sofi-tabular hands it the incumbent and the swap too.)
     initial_order : sequence of int
         Where to start.
     max_iterations : int, default 200
@@ -83,14 +94,15 @@ def hill_climbing(
 
     Returns
     -------
-    ClimbingResult
+    dict
+        See `ClimbingResult`.
 
     Examples
     --------
     >>> class Score:
     ...     def __init__(self, order):
     ...         self.order, self.ds = list(order), -sum(abs(i - f) for i, f in enumerate(order))
-    >>> hill_climbing(4, Score, [3, 2, 1, 0], rng=np.random.default_rng(0)).best.order
+    >>> hill_climbing(4, Score, [3, 2, 1, 0], rng=np.random.default_rng(0))["evaluation"].order
     [0, 1, 2, 3]
     """
     check_number("max_iterations", max_iterations, low=0, integer=True)
@@ -99,29 +111,42 @@ def hill_climbing(
         check_number("patience", patience, low=1, integer=True)
     generator = np.random.default_rng() if rng is None else rng
     patience = max(max_iterations, 1) if patience is None else patience
-    current = evaluate(list(initial_order))
-    result = ClimbingResult(best=current)
-    if n_features < 2:
-        return result
+    known: dict[tuple[int, ...], Any] = {}
+
+    def ask(order: list[int]) -> Any:
+        key = tuple(order)
+        if key not in known:
+            known[key] = evaluate(order)
+        return known[key]
+
+    def record(iteration: int, swap: tuple[int, int] | None, ds: float, accepted: bool) -> None:
+        values = (iteration, swap, ds, current.ds, best.ds, accepted, swap is None)
+        history.append(dict(zip(RECORD, values, strict=True)))
+
+    best = current = ask([int(feature) for feature in initial_order])
+    history: list[dict[str, Any]] = []
     waiting: list[tuple[int, int]] = []
-    stale = 0
+    stale = restarts = iteration = 0
     for iteration in progress_bar(range(1, max_iterations + 1), label=description if verbose else None):
-        restarted = False
+        if n_features < 2:
+            iteration = 0
+            break
         if stale >= patience:
-            if result.n_restarts_used >= n_restarts:
+            if restarts >= n_restarts:
+                iteration -= 1
                 break
-            result.n_restarts_used += 1
-            current, stale, restarted = evaluate(generator.permutation(n_features).tolist()), 0, True
-            if current.ds > result.best.ds + MINIMUM_GAIN:
-                result.best = current
+            restarts, stale = restarts + 1, 0
+            current = ask(generator.permutation(n_features).tolist())
+            best = current if current.ds > best.ds + MINIMUM_GAIN else best
+            record(iteration - 1, None, current.ds, True)
         if not waiting:
             # No restart can fall among them, so drawing swaps ahead leaves the stream of random numbers as it is.
             ahead = min(patience - stale, max_iterations - iteration + 1, lookahead if prefetch else 1)
             waiting = [_draw(generator, n_features) for _ in range(ahead)]
             if prefetch:
                 prefetch(_swapped(current.order, i, j) for i, j in waiting)
-        i, j = waiting.pop(0)
-        candidate = evaluate(_swapped(current.order, i, j))
+        swap = waiting.pop(0)
+        candidate = ask(_swapped(current.order, *swap))
         gain = candidate.ds - current.ds
         improves = gain > MINIMUM_GAIN
         accepted = improves or (accept_equal and gain >= -MINIMUM_GAIN)
@@ -130,21 +155,15 @@ def hill_climbing(
             current = candidate
             if prefetch and waiting:
                 prefetch(_swapped(current.order, a, b) for a, b in waiting)
-        if current.ds > result.best.ds + MINIMUM_GAIN:
-            result.best = current
-        result.n_iterations = iteration
-        result.history.append(
-            {
-                "iteration": iteration,
-                "swap": (i, j),
-                "candidate_ds": candidate.ds,
-                "current_ds": current.ds,
-                "best_ds": result.best.ds,
-                "accepted": accepted,
-                "restart": restarted,
-            }
-        )
-    return result
+        best = current if current.ds > best.ds + MINIMUM_GAIN else best
+        record(iteration, swap, candidate.ds, accepted)
+    return {
+        "evaluation": best,
+        "history": history,
+        "n_iterations": iteration,
+        "n_restarts_used": restarts,
+        "n_evaluations": len(known),
+    }
 
 
 def _draw(generator: np.random.Generator, n: int) -> tuple[int, int]:

@@ -16,11 +16,11 @@ from explicate.core.features import FeatureSpace
 from explicate.core.parallel import parallel_map
 from explicate.core.validation import align_columns, check_choice, check_number, shorten_list
 from explicate.reliability import infer_task
-from explicate.sofi.climbing import ClimbingResult
+from explicate.sofi.climbing import no_climb
 from explicate.sofi.explanation import SOFIExplanation
 from explicate.sofi.marginalization import Marginalizer
 from explicate.sofi.objective import Objective
-from explicate.sofi.response import QueryResponse, adapt_model
+from explicate.sofi.response import QueryResponse, adapt_model, encoding_of
 from explicate.sofi.search import Budget, Found, find_ranking
 
 PATHS = (
@@ -155,7 +155,11 @@ class SOFIExplainer:
                 raise ValueError("feature_groups='auto' reads the groups off encoder, which is None; pass the encoder.")
             names = feature_groups_from_encoder(encoder)
             feature_groups, encoder = _present(names, self._train.columns), None
-        self.space_ = FeatureSpace.from_groups(feature_groups, list(self._train.columns))
+        columns = list(self._train.columns)
+        if encoder is None:
+            self.space_ = FeatureSpace.from_groups(feature_groups, columns)
+        else:
+            self.space_ = FeatureSpace.from_groups(feature_groups, columns, encoding_of(encoder, model, self._as_array))
         self.marginalizer_ = Marginalizer(
             self.space_,
             self._train,
@@ -170,7 +174,7 @@ class SOFIExplainer:
         self._adapter = adapt_model(
             model,
             classification=classification,
-            encoder=encoder,
+            transform=None if encoder is None else self.space_.transform,
             predict_fn=predict_fn,
             proba_fn=proba_fn,
             as_array=self._as_array,
@@ -280,9 +284,9 @@ class SOFIExplainer:
         table = self._table(X)
         response, kind = self._response(table)
         started = time.perf_counter()
-        objective = Objective(response)
+        objective = Objective.from_response(response)
         best = objective.evaluate(order)
-        found = Found(best, "none", "", False, ClimbingResult(best))
+        found = Found(best, "none", "", False, no_climb(best))
         return self._explanation(found, objective, kind, table, "global", started)
 
     def redrawn(self, seed: int) -> SOFIExplainer:
@@ -291,6 +295,20 @@ class SOFIExplainer:
         twin._seed, twin._verbose = seed, False
         twin.marginalizer_ = self.marginalizer_.redrawn(self._train, seed)
         return twin
+
+    def objective(self, X: Any) -> Objective:
+        """
+        Return what scores rankings on these instances, for a search of your own.
+
+        Parameters
+        ----------
+        X : DataFrame, Series or array
+
+        Returns
+        -------
+        Objective
+        """
+        return Objective.from_response(self.response(X))
 
     def response(self, X: Any) -> Any:
         """
@@ -336,7 +354,7 @@ class SOFIExplainer:
     def _explanation(
         self, found: Found, objective: Objective, kind: str, table: pd.DataFrame, mode: str, started: float
     ) -> SOFIExplanation:
-        high, low = objective.anchors
+        high, low = objective.anchors_
         return SOFIExplanation(
             feature_names=self.space_.names,
             order=found.best.order,
@@ -351,11 +369,11 @@ class SOFIExplainer:
             is_optimal=found.is_optimal,
             search=found.search,
             search_reason=found.reason,
-            history=found.climb.history,
+            history=found.climb["history"],
             instance_index=table.index[0] if mode == "local" else None,
             n_instances=len(table),
-            n_iterations=found.climb.n_iterations,
-            n_restarts_used=found.climb.n_restarts_used,
+            n_iterations=found.climb["n_iterations"],
+            n_restarts_used=found.climb["n_restarts_used"],
             n_evaluations=objective.n_evaluations,
             n_model_calls=objective.n_batches,
             n_sets=objective.n_sets,

@@ -42,12 +42,22 @@ class Marginalizer:
     rows_ : DataFrame of shape (n_replicas, n_columns)
         Values to take: the background rows in training order, or one row of statistics.
 
+    Notes
+    -----
+    A Generator given as `random_state` is drawn from once. Explanations do not go through `tile` and `fill`, which
+    are for searches of your own.
+
     Examples
     --------
     >>> table = pd.DataFrame({"size": [1.0, 3.0], "count": [1, 1], "kind": ["a", "a"]})
     >>> space = FeatureSpace.from_groups(None, table.columns)
     >>> Marginalizer(space, table, strategy="constant").rows_.to_dict("list")
     {'size': [2.0], 'count': [1], 'kind': ['a']}
+    >>> background = Marginalizer(space, table, n_background=2, random_state=0)
+    >>> work = background.tile(table.head(1))
+    >>> background.fill(work, "size", n_rows=1)
+    >>> work["size"].tolist()
+    [1.0, 3.0]
     """
 
     def __init__(
@@ -66,6 +76,7 @@ class Marginalizer:
         check_choice("integer_strategy", integer_strategy, ["mode", "median", "mean"])
         check_choice("categorical_strategy", categorical_strategy, ["mode"])
         check_number("n_background", n_background, low=1, integer=True)
+        self._space = space
         self.strategy = strategy
         self.n_background = n_background
         if strategy == "background":
@@ -84,6 +95,38 @@ class Marginalizer:
     def n_replicas(self) -> int:
         """Number of rows a marginalised instance is replaced with."""
         return len(self.rows_)
+
+    def tile(self, X: pd.DataFrame) -> pd.DataFrame:
+        """
+        Repeat instances once per replica: all of them for the first, then all for the second, and so on.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        DataFrame of shape (n_replicas * n_rows, n_columns)
+            A copy, for `fill` to work on.
+        """
+        return pd.concat([X] * self.n_replicas, ignore_index=True)
+
+    def fill(self, X_work: pd.DataFrame, feature: Any, n_rows: int) -> None:
+        """
+        Marginalise a feature of tiled instances in place; each replica takes its own row of `rows_`.
+
+        Parameters
+        ----------
+        X_work : DataFrame of shape (n_replicas * n_rows, n_columns)
+            What `tile` returned; overwritten in the columns of the feature.
+        feature : object
+            Its name.
+        n_rows : int
+            Number of instances.
+        """
+        for column in self._space.columns_of(feature):
+            values = self.rows_[column].repeat(n_rows)
+            X_work[column] = values.set_axis(X_work.index)
 
 
 def _draw_rows(X_train: pd.DataFrame, n_background: int, seed: Any) -> pd.DataFrame:

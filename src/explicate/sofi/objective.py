@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from explicate.sofi.response import Response
+from explicate.core.features import FeatureSpace
+from explicate.reliability import infer_task
+from explicate.sofi.marginalization import Marginalizer
+from explicate.sofi.response import ModelAdapter, QueryResponse, Response, adapt_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,11 @@ def degradation_score(morf: Sequence[float], lerf: Sequence[float]) -> float:
     """
     Return the area between the LeRF and the MoRF curve.
 
+    Raises
+    ------
+    ValueError
+        For curves of different lengths, which sofi-tabular scores all the same.
+
     Examples
     --------
     >>> degradation_score([1.0, 0.5, 0.0], [1.0, 1.0, 0.0])
@@ -82,23 +92,29 @@ def noise_onset(curve: Sequence[float], tolerance: float = 0.02) -> int | None:
     (1, None)
     """
     values = np.asarray(curve, dtype=float)
+    if not len(values):
+        return None
     low = int(np.argmin(values))
     return low if values[-1] - values[low] >= tolerance else None
 
 
 class Objective:
     """
-    Scores rankings through a response that depends on sets alone, each set asked for once.
+    Scores rankings by cumulative marginalization, each set of marginalised features asked for once.
 
     With T_k the k top features, MoRF is R(T_k), LeRF is R(N∖T_{n−k}), and the score is the area between them,
     (1/n)·Σ_{k=1}^{n−1} [R(N∖T_k) − R(T_k)] (trapezoid rule; the end points cancel).
 
     Parameters
     ----------
-    response : callable
-        Mean response for sets of shape (n_sets, n_features); see `explicate.sofi.response.Response`.
-    table : ndarray of shape (2**n_features,), optional
-        Responses of all sets, bit i = feature i marginalised, when they are known already.
+    wrapper : estimator or ModelAdapter
+        Fitted model, whose input is what ``space.transform`` makes of a table; `ModelAdapter` for anything else.
+    space : FeatureSpace
+    marginalizer : Marginalizer
+    X_eval : DataFrame of shape (n_rows, n_columns)
+        Instances.
+    chunk_size : int, default 20000
+        Rows in one query at most.
 
     Attributes
     ----------
@@ -109,9 +125,55 @@ class Objective:
         Different sets asked for so far.
     n_batches : int
         Calls of the response so far.
+
+    Notes
+    -----
+    `SOFIExplainer.objective` builds one from an explainer, reading trees instead of querying them where it can.
+    sofi-tabular's objective takes a wrapper class that it does not export; an estimator stands in for it here.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from explicate.sofi import FeatureSpace, Marginalizer
+    >>> X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 0.0, 1.0]})
+    >>> model = LinearRegression().fit(X, 4 * X["a"] + X["b"])
+    >>> space = FeatureSpace.from_groups(None, X.columns)
+    >>> objective = Objective(model, space, Marginalizer(space, X, "constant"), X)
+    >>> round(objective.evaluate([0, 1]).ds, 6), round(objective.evaluate([1, 0]).ds, 6)
+    (1.75, -1.75)
     """
 
-    def __init__(self, response: Response, table: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        wrapper: Any,
+        space: FeatureSpace,
+        marginalizer: Marginalizer,
+        X_eval: pd.DataFrame,
+        chunk_size: int = 20000,
+    ) -> None:
+        if not isinstance(wrapper, ModelAdapter):
+            classification = infer_task(wrapper) == "classification"
+            wrapper = adapt_model(wrapper, classification=classification, transform=space.transform)
+        self._use(QueryResponse(wrapper, space, X_eval, marginalizer.rows_, chunk_size))
+
+    @classmethod
+    def from_response(cls, response: Response, table: np.ndarray | None = None) -> Objective:
+        """
+        Score through any response that depends on sets alone.
+
+        Parameters
+        ----------
+        response : callable
+            Mean response for sets of shape (n_sets, n_features); see `explicate.sofi.response.Response`.
+        table : ndarray of shape (2**n_features,), optional
+            Responses of all sets, bit i = feature i marginalised, when they are known already.
+        """
+        objective = cls.__new__(cls)
+        objective._use(response, table)
+        return objective
+
+    def _use(self, response: Response, table: np.ndarray | None = None) -> None:
         self._response = response
         self._table = table
         self._known: dict[int, float] = {}
@@ -158,7 +220,12 @@ class Objective:
         if self._table is None:
             self.fetch([mask for order in orders for top in _tops(order) for mask in (top, whole ^ top)])
 
-    def evaluate(self, order: Sequence[int]) -> RankingEvaluation:
+    def evaluate(
+        self,
+        order: Sequence[int],
+        incumbent: RankingEvaluation | None = None,
+        swap: tuple[int, int] | None = None,
+    ) -> RankingEvaluation:
         """
         Score a ranking.
 
@@ -166,6 +233,8 @@ class Objective:
         ----------
         order : sequence of int
             A permutation of the features, most important first.
+        incumbent, swap
+            Ranking this one was made from, and the positions swapped; not needed, since sets are remembered.
         """
         tops = _tops(order)
         whole = tops[-1]
@@ -173,6 +242,17 @@ class Objective:
         self.n_evaluations += 1
         morf, lerf = values[: len(tops)], values[len(tops) :]
         return RankingEvaluation(list(order), morf, lerf, degradation_score(morf, lerf))
+
+    def curve(self, order: Sequence[int]) -> list[float]:
+        """Return the raw response after 0 … n features vanished in this order."""
+        return self.responses(_tops(order)).tolist()
+
+    def normalize(self, scores: Sequence[float]) -> list[float]:
+        """Return a raw curve on the reported scale: between the anchors, clipped to the unit interval."""
+        high, low = self.anchors_
+        if high <= low:
+            return [1.0] * len(scores)
+        return np.clip((np.asarray(scores, dtype=float) - low) / (high - low), 0.0, 1.0).tolist()
 
     def single_feature_drops(self) -> np.ndarray:
         """Return how far the response falls when each feature vanishes alone, shape (n_features,)."""
@@ -183,7 +263,7 @@ class Objective:
         return list(self._sweep()[1])
 
     @property
-    def anchors(self) -> tuple[float, float]:
+    def anchors_(self) -> tuple[float, float]:
         """Responses placed at one and at zero when a curve is reported."""
         return self._sweep()[3:]
 
@@ -191,11 +271,6 @@ class Objective:
     def baseline(self) -> float:
         """Response of the unperturbed instances."""
         return self._sweep()[2][0]
-
-    @property
-    def climbs(self) -> bool:
-        """Whether marginalising raised the response so far above the baseline that the scale was widened."""
-        return self.anchors[0] > self.baseline
 
     def _sweep(self) -> tuple[np.ndarray, list[int], list[float], float, float]:
         """Marginalise each feature alone, then all cumulatively in greedy order."""

@@ -43,11 +43,34 @@ class ModelAdapter:
     classification: bool
 
 
+def encoding_of(encoder: Any, model: Any, as_array: bool = False) -> Callable[[Any], Any]:
+    """
+    Return what a fitted encoder does to a table, in the container `model` was fitted with.
+
+    Parameters
+    ----------
+    encoder : transformer
+        Fitted.
+    model : estimator
+        Fitted on its output; its column names are put on a bare array.
+    as_array : bool, default False
+        Whether the user handed over arrays.
+    """
+    names = getattr(model, "feature_names_in_", None)
+
+    def transform(table: pd.DataFrame) -> Any:
+        rows = encoder.transform(table.to_numpy() if _wants_array(encoder, as_array) else table)
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        return pd.DataFrame(rows, columns=names) if names is not None and not isinstance(rows, pd.DataFrame) else rows
+
+    return transform
+
+
 def adapt_model(
     model: Any,
     *,
     classification: bool,
-    encoder: Any = None,
+    transform: Callable[[Any], Any] | None = None,
     predict_fn: Callable[[Any], Any] | None = None,
     proba_fn: Callable[[Any], Any] | None = None,
     as_array: bool = False,
@@ -61,8 +84,8 @@ def adapt_model(
         Fitted.
     classification : bool
         Whether class probabilities are asked for.
-    encoder : transformer, optional
-        Fitted; applied first.
+    transform : callable, optional
+        Applied to tables first, when the model was fitted on encoded data (`FeatureSpace.transform`).
     predict_fn, proba_fn : callable, optional
         Used instead of ``model.predict`` and ``model.predict_proba``.
     as_array : bool, default False
@@ -72,18 +95,11 @@ def adapt_model(
     takes_array = as_array if answer is not None else _wants_array(model, as_array)
     if answer is None:
         answer = model.predict_proba if classification else model.predict
-    names = getattr(model, "feature_names_in_", None)
 
     def output(table: pd.DataFrame) -> np.ndarray:
-        rows: Any = table
-        if encoder is not None:
-            rows = encoder.transform(table.to_numpy() if _wants_array(encoder, as_array) else table)
-            if hasattr(rows, "toarray"):
-                rows = rows.toarray()
-            if names is not None and not isinstance(rows, pd.DataFrame):
-                rows = pd.DataFrame(rows, columns=names)
-        elif takes_array:
-            rows = table.to_numpy()
+        rows: Any = table if transform is None else transform(table)
+        if takes_array and isinstance(rows, pd.DataFrame):
+            rows = rows.to_numpy()
         answers = np.asarray(answer(rows), dtype=np.float64)
         return answers if classification else answers.reshape(len(table))
 
@@ -131,34 +147,25 @@ class QueryResponse:
         chunk_size: int = 20000,
     ) -> None:
         self._adapter = adapter
-        self._owner = space.feature_of_column()
         self._columns = X.columns
-        # Instances and background rows stand in one pool per column, so that a mixture is one take per column.
-        self._pool = [
-            pd.concat([X.iloc[:, k], background.iloc[:, k]], ignore_index=True).array for k in range(X.shape[1])
-        ]
+        self._owner = space.feature_of_column()
+        # Instances and background rows stand in one pool per column, so that pairing them is one take per column.
+        self._pool = [_joined(X.iloc[:, k], background.iloc[:, k]) for k in range(X.shape[1])]
+        dtypes = {column.dtype for column in self._pool}
+        self._plain = dtypes.pop() if len(dtypes) == 1 and isinstance(self._pool[0], np.ndarray) else None
+        self._pairs: tuple[slice, list[tuple[Any, Any]]] = (slice(0), [])
         self.n_features, self.n_rows, self.n_background = space.n_features, len(X), len(background)
         self._chunk = chunk_size
-        self._kept, self._gone = self._plain_pairs(X, background)
         self.n_queries = 1
         self.n_queried_rows = len(X)
         answers = adapter.output(X)
         target = np.argmax(answers, axis=1) if adapter.classification else answers
         self._target = np.repeat(target, self.n_background)
 
-    def _plain_pairs(self, X: pd.DataFrame, background: pd.DataFrame) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Lay out all pairs as plain matrices when every column has the same NumPy dtype: mixing is one selection."""
-        dtypes = {*X.dtypes, *background.dtypes}
-        one = next(iter(dtypes))
-        size = self.n_rows * self.n_background * X.shape[1] * 16
-        if len(dtypes) > 1 or not isinstance(one, np.dtype) or one.kind == "O" or size > 1e9:
-            return None, None
-        kept = np.repeat(X.to_numpy(), self.n_background, axis=0)
-        return kept, np.tile(background.to_numpy(), (self.n_rows, 1))
-
     def __call__(self, sets: np.ndarray) -> np.ndarray:
         """Return the mean response for each set, shape (n_sets,)."""
-        return self.per_row(sets).mean(axis=1)
+        blocks = row_blocks(len(sets), 8.0 * len(self._target), 64e6)
+        return np.concatenate([self.per_row(sets[block]).mean(axis=1) for block in blocks] or [np.zeros(0)])
 
     def per_row(self, sets: np.ndarray) -> np.ndarray:
         """
@@ -173,33 +180,56 @@ class QueryResponse:
         ndarray of shape (n_sets, n_rows), dtype float64
         """
         sets = np.asarray(sets, dtype=bool)[:, self._owner]
-        answers = np.empty((len(sets), self.n_rows * self.n_background))
-        for some in row_blocks(len(sets), 1, max(1, self._chunk // answers.shape[1])):
-            for rows in row_blocks(answers.shape[1], 1, self._chunk):
-                output = self._ask(sets[some], rows)
-                target = np.tile(self._target[rows], len(output) // (rows.stop - rows.start))
+        answers = np.empty((len(sets), len(self._target)))
+        for rows in row_blocks(len(self._target), 1, self._chunk):
+            size = rows.stop - rows.start
+            target = self._target[rows]
+            for some in row_blocks(len(sets), 1, max(1, self._chunk // size)):
+                output = self._adapter.output(self._mixed(sets[some], rows))
+                self.n_queries += 1
+                self.n_queried_rows += len(output)
+                output = output.reshape(-1, size, *output.shape[1:])
                 if self._adapter.classification:
-                    values = output[np.arange(len(output)), target]
+                    answers[some, rows] = output[:, np.arange(size), target]
                 else:
-                    values = -np.abs(output - target)
-                answers[some, rows] = values.reshape(-1, rows.stop - rows.start)
+                    answers[some, rows] = -np.abs(output - target)
         return answers.reshape(len(sets), self.n_rows, self.n_background).mean(axis=2)
 
     def set_seconds(self) -> float:
         """Nominal seconds one set costs."""
         return SECONDS_PER_ROW * self.n_rows * self.n_background
 
-    def _ask(self, sets: np.ndarray, rows: slice) -> np.ndarray:
-        """Query pairs of instance and background row, once per set of columns taken from the background."""
-        n_pairs = rows.stop - rows.start
-        self.n_queries += 1
-        self.n_queried_rows += len(sets) * n_pairs
-        if self._kept is not None and self._gone is not None:
-            values = np.where(sets[:, None, :], self._gone[None, rows], self._kept[None, rows])
-            return self._adapter.output(pd.DataFrame(values.reshape(-1, sets.shape[1]), columns=self._columns))
-        pair = np.arange(rows.start, rows.stop)
-        kept, gone = pair // self.n_background, self.n_rows + pair % self.n_background
-        taken = {k: pool.take(np.where(sets[:, k, None], gone, kept).ravel()) for k, pool in enumerate(self._pool)}
-        table = pd.DataFrame(taken)
+    def _mixed(self, sets: np.ndarray, rows: slice) -> pd.DataFrame:
+        """Lay out pairs of instance and background row, once per set of columns taken from the background."""
+        if self._pairs[0] != rows:
+            pair = np.arange(rows.start, rows.stop)
+            kept, gone = pair // self.n_background, self.n_rows + pair % self.n_background
+            self._pairs = rows, [(column.take(kept), column.take(gone)) for column in self._pool]
+        pairs = self._pairs[1]
+        if self._plain is not None:  # one block, a column after the other: pandas keeps it as it is
+            block = np.empty((len(pairs), len(sets), rows.stop - rows.start), dtype=self._plain)
+            for into, choice, taken in zip(block, sets.T, pairs, strict=True):
+                for row, swapped in zip(into, choice.tolist(), strict=True):
+                    row[:] = taken[swapped]
+            flat = block.reshape(len(pairs), -1).T
+            return pd.DataFrame(flat, columns=self._columns, dtype=self._plain, copy=False)
+        table = pd.DataFrame({k: _chosen(taken, sets[:, k].tolist()) for k, taken in enumerate(pairs)}, copy=False)
         table.columns = self._columns
-        return self._adapter.output(table)
+        return table
+
+
+def _joined(kept: pd.Series, gone: pd.Series) -> Any:
+    """Return values of instances, then of background rows, as one array of their dtype."""
+    if isinstance(kept.dtype, pd.CategoricalDtype) and isinstance(gone.dtype, pd.CategoricalDtype):
+        gone = gone.astype(kept.dtype)  # the instances' categories are the training data's, and more if need be
+    both = pd.concat([kept, gone], ignore_index=True)
+    return both.to_numpy() if isinstance(both.dtype, np.dtype) else both.array
+
+
+def _chosen(taken: tuple[Any, Any], swapped: list[bool]) -> Any:
+    """Return one column of several sets: from the instances or from the background, set by set."""
+    parts = [taken[choice] for choice in swapped]
+    if not isinstance(parts[0], np.ndarray):
+        return type(parts[0])._concat_same_type(parts)
+    values = np.concatenate(parts)
+    return pd.Series(values, dtype=object, copy=False) if values.dtype == object else values

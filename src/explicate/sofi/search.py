@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from explicate.core.validation import check_choice
-from explicate.sofi.climbing import LOOKAHEAD, MINIMUM_GAIN, ClimbingResult, hill_climbing
+from explicate.sofi.climbing import LOOKAHEAD, MINIMUM_GAIN, ClimbingResult, hill_climbing, no_climb
 from explicate.sofi.lattice import exact_order, window_masks, window_order
 from explicate.sofi.objective import Objective, RankingEvaluation
 
@@ -143,11 +143,11 @@ def find_ranking(
         raise ValueError(f"search='exact' is too large: {refusal}; raise that limit, or use search='auto'.")
     if search != "hill_climbing" and refusal is None:
         table = response.table() if hasattr(response, "table") else _query_table(response)
-        objective = Objective(response, table)
+        objective = Objective.from_response(response, table)
         best = objective.evaluate(exact_order(table, n))
         reason = f"all 2^{n} sets are affordable"
-        return Found(best, "exact", reason, True, ClimbingResult(best)), objective
-    objective = Objective(response)
+        return Found(best, "exact", reason, True, no_climb(best)), objective
+    objective = Objective.from_response(response)
     generator = np.random.default_rng(seed)
     start = initial_order(objective, generator)
     climb = hill_climbing(
@@ -164,9 +164,9 @@ def find_ranking(
         lookahead=LOOKAHEAD if response.set_seconds() < DEAR else 1,
     )
     if search == "hill_climbing":
-        return Found(climb.best, "hill_climbing", "as asked", n < 2, climb), objective
+        return Found(climb["evaluation"], "hill_climbing", "as asked", n < 2, climb), objective
     # Descending from the climbed ranking and from the start: never worse than climbing alone.
-    ends = [descend(objective, order, WINDOW) for order in (climb.best.order, start)]
+    ends = [descend(objective, order, WINDOW) for order in (climb["evaluation"].order, start)]
     best = max(ends, key=lambda end: end.ds)
     return Found(best, "descent", str(refusal), n < 2, climb), objective
 
