@@ -37,7 +37,14 @@ def test_every_ranking_is_scored_and_a_users_own_joins(run):
     mistic = pd.DataFrame({"feature": ["b", "c", "a"], "rank": [1, 2, 3]})
     extra = pd.DataFrame({"method": "worst", "feature": ["c", "a", "b"], "rank": [1, 2, 3]})
     scores, agreement, metrics, *_, text = compare_rankings(
-        *run, sofi, {"sofi.seconds": 0.5, "sofi.queries": 8.0}, pcfi, mistic, extra, Sofi(), Comparison(n_random=3)
+        *run,
+        pcfi,
+        {"sofi.seconds": 0.5, "sofi.queries": 8.0},
+        extra,
+        Sofi(),
+        Comparison(n_random=3),
+        sofi=sofi,
+        mistic=mistic,
     )
     methods = {"sofi", "mistic", "pcfi", "pcfi.no", "worst", "permutation", "impurity", "shap", "single_drops"}
     assert set(scores["method"]) == methods | {"random"}
@@ -50,7 +57,7 @@ def test_every_ranking_is_scored_and_a_users_own_joins(run):
 
 def test_absent_methods_leave_the_rest(run):
     empty = pd.DataFrame({"feature": [], "rank": []})
-    scores, *_ = compare_rankings(*run, empty, {}, empty, empty, no_rankings(), Sofi(), Comparison(n_random=0))
+    scores, *_ = compare_rankings(*run, empty, {}, no_rankings(), Sofi(), Comparison(n_random=0), sofi=empty)
     assert {"permutation", "shap"} <= set(scores["method"])
 
 
@@ -58,8 +65,9 @@ def test_no_ranking_beats_the_proved_optimum_of_the_stage(run):
     model, train, reliable, problem = run
     protocol = Sofi(n_background=4, random_state=3, stability_draws=0, search="exact")
     ranking, *_, metrics, _, _ = explain_globally(model, train, reliable, problem, protocol)
-    empty = ranking.head(0)
-    scores, *_ = compare_rankings(*run, ranking, {}, empty, empty, no_rankings(), protocol, Comparison(n_random=5))
+    scores, *_ = compare_rankings(
+        *run, ranking.head(0), {}, no_rankings(), protocol, Comparison(n_random=5), sofi=ranking
+    )
     of = scores.set_index("method")["ds"]
     assert of["sofi"] == pytest.approx(metrics["sofi.ds"])
     assert of.drop("random").max() == pytest.approx(of["sofi"])

@@ -18,15 +18,14 @@ def compare_rankings(
     train: pd.DataFrame,
     reliable: pd.DataFrame,
     problem: Problem,
-    sofi: pd.DataFrame,
+    pcfi_importance: pd.DataFrame,
     sofi_metrics: dict[str, float],
-    pcfi: pd.DataFrame,
-    mistic: pd.DataFrame,
-    extra: pd.DataFrame,
+    extra_rankings: pd.DataFrame,
     protocol: Sofi,
     options: Comparison,
+    **rankings: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float], Any, Any, Any, str]:
-    """Score every ranking of the run on the reliable rows, and compare them pairwise."""
+    """Score every ranking of the run on the reliable rows, and compare them pairwise; `rankings` are of stages."""
     from explicate.comparison.agreement import agreement_table
     from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
     from explicate.comparison.rankings import (
@@ -59,16 +58,16 @@ def compare_rankings(
     notes = [f"{method} skipped: {reason}" for method, reason in found.skipped.items()]
     for note in notes:
         logger.info(note)
-    rankings = merge_rankings(
-        stage_rankings(features, {"sofi": sofi, "mistic": mistic}, pcfi),
+    merged = merge_rankings(
+        stage_rankings(features, rankings, pcfi_importance),
         found.rankings,
         {"single_drops": order_by_drops(explainer.response(X), features)},
-        rankings_from_table(extra, features),
+        rankings_from_table(extra_rankings, features),
     )
     cost = (sofi_metrics.get("sofi.seconds", float("nan")), sofi_metrics.get("sofi.queries", float("nan")))
     costs = found.costs | {"sofi": cost, "single_drops": (float("nan"), float(len(features)))}
     result = score_rankings(
-        rankings, score, features, costs=costs, n_random=options.n_random, random_state=options.random_state
+        merged, score, features, costs=costs, n_random=options.n_random, random_state=options.random_state
     )
     agreement = agreement_table(result.rankings, p=options.persistence, k=options.top_k)
     metrics = {f"comparison.{key}": value for key, value in result.metrics().items()}

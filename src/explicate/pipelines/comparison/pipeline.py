@@ -5,21 +5,20 @@ from kedro.pipeline import Node, Pipeline
 from explicate.pipelines.comparison.nodes import compare_rankings
 
 SHARED = ["model", "train", "reliable", "problem"]
-RANKINGS = {
-    "sofi_ranking": "sofi.ranking_table",
-    "sofi_metrics": "sofi.explanation_metrics",
-    "pcfi_importance": "pcfi.importance_table",
-    "mistic_ranking": "mistic.ranking_table",
-}
+#: Method -> the table (``feature``, ``rank``) its stage stores; a line here has a method of yours compared.
+RANKINGS = {"sofi": "sofi.ranking_table", "mistic": "mistic.ranking_table"}
 
 
 def create_pipeline() -> Pipeline:
     """Return the stage: model, reliable rows and rankings -> scores, agreement and their figures."""
+    stored = {"pcfi_importance": "pcfi.importance_table", "sofi_metrics": "sofi.explanation_metrics"} | RANKINGS
+    shared = [*SHARED, "extra_rankings"]
+    arguments = {name: name for name in shared} | stored
     return Pipeline(
         [
             Node(
                 compare_rankings,
-                [*SHARED, *RANKINGS, "extra_rankings", "params:sofi", "params:options"],
+                arguments | {"protocol": "params:sofi", "options": "params:options"},
                 [
                     "scores_table",
                     "agreement_table",
@@ -33,6 +32,6 @@ def create_pipeline() -> Pipeline:
             ),
         ],
         namespace="comparison",
-        inputs={name: name for name in [*SHARED, "extra_rankings"]} | RANKINGS,
+        inputs={*shared, *stored.values()},
         parameters={"params:options": "params:comparison", "params:sofi": "params:sofi"},
     )
