@@ -92,19 +92,8 @@ def fastest(function, times):
     return min((seconds(function) for _ in range(times)), key=lambda pair: pair[0])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--large", type=int, default=50_000, help="rows of the largest run")
-    arguments = parser.parse_args()
-    print("\nForests of 100 trees, k = 15 per class; the model's own prediction excluded; processor time\n")
-    print("| table | rows | leaves | here (s) | alike-parts (s) | ratio | protree (s) | ratio | same prototypes |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    compare("apple", arguments.data, 1.0)
-    compare("wine", arguments.data, 0.5)
-    if not arguments.large:
-        return
-    n = arguments.large
+def grow(n: int) -> None:
+    """Print what selection costs as rows double, up to `n`."""
     X, y = make_classification(
         n, 20, n_informative=12, n_classes=10, n_clusters_per_class=2, class_sep=1.5, random_state=0
     )
@@ -120,6 +109,20 @@ def main() -> None:
         ratio = "" if np.isnan(before) else f"{spent / before:.1f}"
         before = spent
         print(f"| {rows} | {len(selector.prototype_indices_)} | {spent:.2f} | {ratio} | {peak:.2f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
+    parser.add_argument("--large", type=int, default=50_000, help="rows of the largest run")
+    arguments = parser.parse_args()
+    if arguments.large:
+        grow(arguments.large)
+    print("\nForests of 100 trees, k = 15 per class; the model's own prediction excluded; processor time\n")
+    print("| table | rows | leaves | here (s) | alike-parts (s) | ratio | protree (s) | ratio | same prototypes |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    compare("apple", arguments.data, 1.0)
+    compare("wine", arguments.data, 0.5)
 
 
 if __name__ == "__main__":

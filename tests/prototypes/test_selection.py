@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,6 +208,24 @@ def test_polish_reaches_the_best_pair_greedy_misses():
     polished = GreedyKMedoids(GowerDistance(), 2, polish=True).fit(X, labels)
     assert greedy.objective_ > polished.objective_
     assert np.isclose(polished.objective_, 0.6)
+
+
+@pytest.mark.parametrize(("kind", "parameter"), SELECTORS)
+def test_polished_prototypes_are_listed_class_by_class_with_the_gains_of_their_greedy_order(
+    wine, forest, kind, parameter
+):
+    X = wine[0]
+    polished = kind(forest, parameter, polish=True).fit(X)
+    assert (np.diff(np.searchsorted(polished.classes_, polished.prototype_classes_)) >= 0).all()
+    assert np.isclose(polished.gains_.sum(), len(X) - polished.objective_, rtol=1e-6)
+    for label in polished.classes_:
+        assert (np.diff(polished.gains_[polished.prototype_classes_ == label]) <= 1e-9).all()
+
+
+def test_polish_without_its_package_is_named(wine, forest, monkeypatch):
+    monkeypatch.setitem(sys.modules, "kmedoids", None)
+    with pytest.raises(ImportError, match="set polish=False"):
+        GreedyKMedoids(forest, 3, polish=True).fit(wine[0])
 
 
 def test_other_models_are_explained_by_features(iris):

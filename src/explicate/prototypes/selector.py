@@ -48,7 +48,8 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
     per_class_minimum : int, default 1
         Prototypes every predicted class gets at least, while it has rows to gain from; 0 for the published behaviour.
     polish : bool, default False
-        Whether FasterPAM swaps prototypes afterwards (all pairs of a class in memory); never ends worse.
+        Whether FasterPAM swaps prototypes afterwards; never ends worse. Off, since then the published prototypes and
+        their order are kept, and neither all pairs in memory nor `kmedoids` (GPL) is needed.
     fi_at_prediction : bool, default False
         Whether `predict` adds the importance term as well; `attributions` must then be "shap" or a callable.
     n_bands : int, default 3
@@ -59,7 +60,7 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
     Attributes
     ----------
     prototype_indices_ : ndarray of shape (n_prototypes,), dtype intp
-        Positions in the rows given to `fit`, in order of selection (class by class for G-KM).
+        Positions in the rows given to `fit`, in order of selection (class by class for G-KM and after `polish`).
     prototype_labels_ : ndarray of shape (n_prototypes,)
         Index labels of these rows; the positions when `fit` was given an array.
     prototypes_ : DataFrame or ndarray of shape (n_prototypes, n_features)
@@ -341,8 +342,10 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
     def _polished(self, group: LazyGreedy, encoded: np.ndarray, rows_of: np.ndarray) -> LazyGreedy:
         if len(group.chosen) < 2 or len(group.chosen) >= len(rows_of):
             return group  # one greedy medoid is already the best one
-        import kmedoids
-
+        try:
+            import kmedoids
+        except ImportError as error:
+            raise ImportError("polish=True needs the package kmedoids; install it or set polish=False.") from error
         n = len(rows_of)
         check_memory(12.0 * n * n, self.max_memory, what=f"polishing a class of {n} rows", remedy="set polish=False")
         cost = 1.0 - np.maximum(group.all_values() / np.float32(group.near.total), 0.0)
