@@ -257,3 +257,38 @@ def test_kedro_viz_shows_how_the_last_run_went(site):
     assert len(nodes) == len(tasks) > 10
     assert {node["status"] for node in nodes} == {"success"}
     assert all(node["duration"] > 0 for node in nodes)
+
+
+def test_a_method_added_as_readme_says_is_run_stored_tracked_and_compared(finished, tmp_path):
+    import mlflow
+
+    folder = tmp_path / "project"
+    shutil.copytree(finished[0], folder, ignore=shutil.ignore_patterns("build", "mlartifacts", "mlflow.db*"))
+    text = (PROJECT / "README.md").read_text()
+    blocks = re.findall(r"```\w+\n# (\S+)\n(.*?)```", text[text.index("## How to add a method") :], re.DOTALL)
+    stage = "src/explicate/pipelines/information"
+    files = dict(blocks) | {
+        f"{stage}/__init__.py": "from explicate.pipelines.information.pipeline import create_pipeline\n"
+    }
+    assert {Path(name).name for name in files} == {
+        "__init__.py", "options.py", "nodes.py", "pipeline.py", "parameters_information.yml",
+    }  # fmt: skip
+    for name, body in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(body)
+    comparison = folder / "src/explicate/pipelines/comparison/pipeline.py"
+    line = comparison.read_text()
+    comparison.write_text(line.replace("RANKINGS = {", 'RANKINGS = {"information": "information.ranking_table", '))
+    done = kedro(folder, "run", "--env", "test", "--pipelines", "information,comparison")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "information: first 5 features" in done.stdout
+    scores = pd.read_parquet(folder / "data/07_model_output/test/comparison/scores.parquet")
+    assert "information" in set(scores["method"])
+    client = mlflow.MlflowClient(f"sqlite:///{folder / 'mlflow.db'}")
+    (run,) = client.search_runs([client.get_experiment_by_name("test").experiment_id])
+    assert {"information.bill_length_mm", "comparison.information.ds"} <= set(run.data.metrics)
+    assert run.data.params["information.n_neighbors"] == "3"
+    bad = kedro(folder, "run", "--env", "test", "--pipelines", "information", "--params", "information.neighbours=3")
+    assert bad.returncode != 0
+    assert "neighbours" in bad.stdout + bad.stderr
