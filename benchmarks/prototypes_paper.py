@@ -4,7 +4,7 @@ The experiments of "This part looks alike this", run again: raw, diversity and s
 Protocol: rows shuffled (and sampled) by one seed, first 60 % train, next 20 % test, last 20 % validation; a random
 forest of 100 trees; k, m or α and β chosen on validation accuracy, reported on test rows. Seed 42 is the paper's.
 
-Run ``python benchmarks/prototypes_paper.py --data DIR --seeds 10 --figures DIR`` (DIR holds the public tables).
+Run ``python benchmarks/prototypes_paper.py --data DIR --seeds 10 --output DIR``; `prototypes_page.py` draws from that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from explicate.prototypes import (
     SubmodularAdaptive,
     TreeDistance,
     alike_parts,
-    normalize_importance,
     score_prototypes,
     shap_attributions,
     tune,
@@ -197,83 +196,24 @@ def spread(values: pd.Series) -> str:
     return f"{values.std(ddof=1):.3f}" if len(values) > 1 else "–"
 
 
-def draw(table: pd.DataFrame, trials: pd.DataFrame, ablation: pd.DataFrame, folder: Path, data: Path) -> None:
-    from explicate.core.plotting import new_figure
-    from explicate.prototypes.plotting import plot_ablation, plot_frequency, plot_grid, plot_prototypes
-
-    folder.mkdir(parents=True, exist_ok=True)
-    names = list(table["data"].unique())
-    for role in ROLES[1:]:
-        figure, axes = new_figure(5.2 * len(ALGORITHMS), 2.9 * len(names), len(names), len(ALGORITHMS), squeeze=False)
-        second, panels = new_figure(4.6 * len(ALGORITHMS), 2.6 * len(names), len(names), len(ALGORITHMS), squeeze=False)
-        for i, name in enumerate(names):
-            for j, (algorithm, (_, parameter, _)) in enumerate(ALGORITHMS.items()):
-                part = trials[(trials["data"] == name) & (trials["algorithm"] == algorithm)]
-                plot_grid(
-                    part[part["role"].isin(["raw", role])], parameter, title=f"{name}, {algorithm}", ax=axes[i, j]
-                )
-                some = ablation[(ablation["data"] == name) & (ablation["algorithm"] == algorithm)]
-                plot_ablation(some[some["role"] == role], title=f"{name}, {algorithm}", ax=panels[i, j])
-        figure.savefig(folder / f"prototypes_grid_{role}.png", dpi=90)
-        second.savefig(folder / f"prototypes_ablation_{role}.png", dpi=90)
-    train, test, _ = split(*read("diabetes", data), 42)
-    forest = RandomForestClassifier(100, random_state=42).fit(*train)
-    attributions, own = shap_attributions(forest, train[0]), shap_attributions(forest, test[0])
-    sets, frequencies = {}, {}
-    for role in ROLES:
-        selector = GreedyKMedoids(forest, 5, beta=0.0 if role == "raw" else 1.0, attributions=attributions)
-        selector.set_params(fi_role="diversity" if role == "raw" else role).fit(train[0])
-        at = selector.prototype_indices_
-        labels = [f"{c} · {row}" for c, row in zip(selector.prototype_classes_, at, strict=True)]
-        sets[role] = (normalize_importance(attributions[at]), labels)
-        parts = alike_parts(own, attributions[at[selector.nearest(test[0])[0]]], features=list(train[0].columns))
-        frequencies[role] = parts.frequency()
-    plot_prototypes(sets, list(train[0].columns)).savefig(folder / "prototypes_features.png", dpi=110)
-    plot_frequency(frequencies).savefig(folder / "prototypes_frequency.png", dpi=110)
-
-
-def worked(folder: Path) -> None:
-    """Print one diabetes test row, its nearest prototype under each objective, and the alike parts."""
-    train, test, _ = split(*read("diabetes", folder), 42)
-    forest = RandomForestClassifier(100, random_state=42).fit(*train)
-    attributions, own = shap_attributions(forest, train[0]), shap_attributions(forest, test[0])
-    names = list(train[0].columns)
-    print(f"\nOne row of diabetes (SM-A, m = 10, β = 1) and its prototypes\n\n| | {' | '.join(names)} |")
-    print("|---" * (len(names) + 1) + "|")
-    row = 3
-    print(f"| instance | {' | '.join(f'{value:g}' for value in test[0].iloc[row])} |")
-    for role in ROLES:
-        selector = SubmodularAdaptive(forest, 10, beta=0.0 if role == "raw" else 1.0, attributions=attributions)
-        selector.set_params(fi_role="diversity" if role == "raw" else role).fit(train[0])
-        nearest = selector.nearest(test[0].iloc[[row]], same_class=True)[0][0]
-        part = alike_parts(own[row], attributions[selector.prototype_indices_[nearest]], features=names)
-        values = selector.prototypes_.iloc[nearest]
-        cells = [f"**{value:g}**" if held else f"{value:g}" for value, held in zip(values, part.mask[0], strict=True)]
-        print(f"| {role} | {' | '.join(cells)} |")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
     parser.add_argument("--sets", nargs="+", default=["apple", "breast", "diabetes", "wine"])
     parser.add_argument("--seeds", type=int, default=10, help="seeds 42, 43, …")
-    parser.add_argument("--figures", type=Path, help="folder for the figures")
     parser.add_argument("--output", type=Path, help="folder for the rows behind tables and figures")
-    parser.add_argument("--read", type=Path, nargs="+", help="report and draw from earlier --output folders instead")
+    parser.add_argument("--read", type=Path, nargs="+", help="report from earlier --output folders instead")
     arguments = parser.parse_args()
     if arguments.read:
-        tables = [pd.concat([pd.read_csv(one / f"{name}.csv") for one in arguments.read]) for name in PARTS]
-        tables = [table[table["seed"] < 42 + arguments.seeds] for table in tables]
+        results = pd.concat([pd.read_csv(one / "results.csv") for one in arguments.read], ignore_index=True)
+        results = results[results["seed"] < 42 + arguments.seeds]
     else:
-        tables = collect(arguments.sets, arguments.data, range(42, 42 + arguments.seeds), arguments.output)
-    report(tables[0])
-    worked(arguments.data)
-    if arguments.figures:
-        draw(*tables, arguments.figures, arguments.data)
+        results = collect(arguments.sets, arguments.data, range(42, 42 + arguments.seeds), arguments.output)
+    report(results)
 
 
-def collect(sets: list[str], data: Path, seeds: range, output: Path | None) -> list[pd.DataFrame]:
-    """Run every table under every seed, writing what there is after each."""
+def collect(sets: list[str], data: Path, seeds: range, output: Path | None) -> pd.DataFrame:
+    """Run every table under every seed, writing what there is after each; return the results."""
     found: list[list] = [[], [], []]
     for seed in seeds:
         for name in sets:
@@ -286,7 +226,7 @@ def collect(sets: list[str], data: Path, seeds: range, output: Path | None) -> l
                 output.mkdir(parents=True, exist_ok=True)
                 for part, tables in zip(PARTS, found, strict=True):
                     pd.concat(tables).to_csv(output / f"{part}.csv", index=False)
-    return [pd.concat(tables, ignore_index=True) for tables in found]
+    return pd.concat(found[0], ignore_index=True)
 
 
 if __name__ == "__main__":
