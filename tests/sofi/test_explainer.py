@@ -234,7 +234,7 @@ def test_wrong_models_and_rows_are_named(wine, mixed):
     model, X = wine
     with pytest.raises(NotFittedError):
         SOFIExplainer(RandomForestClassifier(), X)
-    with pytest.raises(ValueError, match=r"cannot predict rows of X_train .* fit a Pipeline that carries the encoder"):
+    with pytest.raises(ValueError, match=r"cannot predict rows .* fit a Pipeline that carries the encoder"):
         SOFIExplainer(model, mixed[0])
     with pytest.raises(ValueError, match="cannot read the task of object"):
         SOFIExplainer(object(), X)

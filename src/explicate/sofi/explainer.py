@@ -14,13 +14,22 @@ import pandas as pd
 from explicate.core.encoding import feature_groups_from_encoder
 from explicate.core.features import FeatureSpace
 from explicate.core.parallel import parallel_map
-from explicate.core.validation import align_columns, check_choice, check_number, shorten_list
+from explicate.core.validation import align_columns, check_choice, check_number
 from explicate.reliability import infer_task
 from explicate.sofi.climbing import no_climb
 from explicate.sofi.explanation import SOFIExplanation
+from explicate.sofi.inputs import (
+    as_table,
+    check_fitted,
+    encoded_groups,
+    fixed_seed,
+    like_training,
+    suspects,
+    task_of_callables,
+)
 from explicate.sofi.marginalization import Marginalizer
 from explicate.sofi.objective import Objective
-from explicate.sofi.response import QueryResponse, adapt_model, encoding_of
+from explicate.sofi.response import ModelAdapter, QueryResponse, adapt_model, encoding_of
 from explicate.sofi.search import Budget, Found, find_ranking
 
 PATHS = (
@@ -134,15 +143,15 @@ class SOFIExplainer:
         check_number("chunk_size", chunk_size, low=1, integer=True)
         check_number("max_exact_seconds", max_exact_seconds, low=0)
         check_number("max_memory", max_memory, low=0)
-        self._seed = _fixed_seed(random_state)
+        self._seed = fixed_seed(random_state)
         self._as_array = not isinstance(X_train, pd.DataFrame | pd.Series)
-        self._train = _as_table(X_train)
+        self._train = as_table(X_train, "X_train")
         if self._train.empty:
             raise ValueError(f"X_train has shape {self._train.shape}; give at least one row and one column.")
         align_columns(self._train, list(dict.fromkeys(self._train.columns)), what="X_train")
         known = predict_fn is not None or proba_fn is not None
-        _check_fitted(model, known)
-        self.task = task if task != "auto" or not known else _task_of_callables(model, proba_fn)
+        check_fitted(model, known)
+        self.task = task if task != "auto" or not known else task_of_callables(model, proba_fn)
         self.task = infer_task(model, self.task)
         classification = self.task == "classification"
         if classification and proba_fn is None and not hasattr(model, "predict_proba"):
@@ -154,7 +163,7 @@ class SOFIExplainer:
             if encoder is None:
                 raise ValueError("feature_groups='auto' reads the groups off encoder, which is None; pass the encoder.")
             names = feature_groups_from_encoder(encoder)
-            feature_groups, encoder = _present(names, self._train.columns), None
+            feature_groups, encoder = encoded_groups(names, self._train.columns), None
         columns = list(self._train.columns)
         if encoder is None:
             self.space_ = FeatureSpace.from_groups(feature_groups, columns)
@@ -241,12 +250,12 @@ class SOFIExplainer:
             For columns that do not match, no rows, a bad option, or an exact search that is too large.
         """
         check_choice("mode", mode, ["global", "local"])
-        table = self._table(X)
+        table = like_training(X, self._train)
         given = {"max_iterations": max_iterations, "patience": patience, "n_restarts": n_restarts}
         own = self._budget.__dict__
         budget = Budget(**{**own, **{name: value for name, value in given.items() if value is not None}})
         start = self._starting_order(self._initialization if initialization is None else initialization)
-        seed = self._seed if random_state is None else _fixed_seed(random_state)
+        seed = self._seed if random_state is None else fixed_seed(random_state)
         keywords: dict[str, Any] = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
         response, kind = self._response(table)
         if mode == "global":
@@ -281,7 +290,7 @@ class SOFIExplainer:
         SOFIExplanation
         """
         order = self.space_.positions(ranking)
-        table = self._table(X)
+        table = like_training(X, self._train)
         response, kind = self._response(table)
         started = time.perf_counter()
         objective = Objective.from_response(response)
@@ -323,7 +332,7 @@ class SOFIExplainer:
         callable
             Takes booleans of shape (n_sets, n_features); returns the mean response of each set, shape (n_sets,).
         """
-        return self._response(self._table(X))[0]
+        return self._response(like_training(X, self._train))[0]
 
     def _explain_row(
         self, row: int, *, table: pd.DataFrame, compiled: Any, keywords: dict[str, Any]
@@ -400,7 +409,7 @@ class SOFIExplainer:
                         self.space_.members,
                         regression=self.task == "regression",
                         encoder=self._encoder,
-                        query=self._adapter.output,
+                        query=self._answer,
                     )
                     return compiled, "compiled trees"
                 except NotCompilableError as error:
@@ -414,37 +423,8 @@ class SOFIExplainer:
         return self._queries(table), "model queries"
 
     def _queries(self, table: pd.DataFrame) -> QueryResponse:
-        return QueryResponse(self._adapter, self.space_, table, self.marginalizer_.rows_, self._chunk)
-
-    def _table(self, X: Any) -> pd.DataFrame:
-        """Bring instances to the columns and dtypes of the training data."""
-        train = self._train
-        if isinstance(X, pd.DataFrame):
-            table = align_columns(X, list(train.columns))
-        elif isinstance(X, pd.Series):
-            table = align_columns(X.to_frame().T.infer_objects(), list(train.columns))
-        else:
-            table = _as_table(X, width=train.shape[1])
-            table.columns = train.columns
-        if table.empty:
-            raise ValueError("X has no rows; give at least one instance.")
-        converted = {}
-        for position, dtype in enumerate(train.dtypes):
-            column = table.iloc[:, position]
-            if column.dtype == dtype:
-                continue
-            name = train.columns[position]
-            try:
-                cast = _cast(column, dtype, name)
-            except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"column {name!r} of X has dtype {column.dtype}, which does not fit {dtype} of X_train ({error}); "
-                    "convert it."
-                ) from error
-            converted[name] = cast
-        if not converted:
-            return table
-        return pd.concat([converted.get(name, table[name]) for name in table.columns], axis=1, keys=table.columns)
+        adapter = ModelAdapter(self._answer, self._adapter.classification)
+        return QueryResponse(adapter, self.space_, table, self.marginalizer_.rows_, self._chunk)
 
     def _starting_order(self, initialization: Any) -> Callable[[Objective, np.random.Generator], list[int]]:
         if isinstance(initialization, str):
@@ -455,16 +435,21 @@ class SOFIExplainer:
         order = self.space_.positions(initialization)
         return lambda objective, generator: order
 
+    def _answer(self, table: pd.DataFrame) -> np.ndarray:
+        """Ask the model; when it refuses, say which columns may be why."""
+        try:
+            return self._adapter.output(table)
+        except Exception as error:
+            reasons = [" ".join(str(error).split()).rstrip("."), *suspects(table, self._train)]
+            name = type(self._model).__name__ if self._model is not None else "the callable"
+            raise ValueError(f"{name} cannot predict rows ({type(error).__name__}: {'; '.join(reasons)}).") from error
+
     def _try_the_model(self) -> None:
         """Fail early, and name the ways to declare an encoding."""
         try:
-            self._adapter.output(self._train.head(2))
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(
-                f"{type(self._model).__name__} cannot predict rows of X_train ({type(error).__name__}: {reason}); "
-                f"{PATHS}."
-            ) from error
+            self._answer(self._train.head(2))
+        except ValueError as error:
+            raise ValueError(f"{error} If X_train is not what the model was fitted on: {PATHS}.") from error.__cause__
 
 
 def _warn_of_scale(explanations: list[SOFIExplanation]) -> None:
@@ -489,70 +474,3 @@ def _warn_of_scale(explanations: list[SOFIExplanation]) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _fixed_seed(random_state: Any) -> int:
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    return int(check_number("random_state", random_state, low=0, integer=True))
-
-
-def _as_table(X: Any, width: int | None = None) -> pd.DataFrame:
-    if isinstance(X, pd.DataFrame):
-        return X
-    if isinstance(X, pd.Series):
-        return X.to_frame()
-    values = np.asarray(X)
-    if values.ndim == 1 and width is not None:
-        values = values[None, :]
-    if values.ndim != 2 or (width is not None and values.shape[1] != width):
-        raise ValueError(f"X has shape {values.shape}; give rows of {width or 'several'} columns.")
-    return pd.DataFrame(values, columns=[f"f{k}" for k in range(values.shape[1])])
-
-
-def _cast(column: pd.Series, dtype: Any, name: Any) -> pd.Series:
-    if isinstance(dtype, pd.CategoricalDtype):
-        return column.astype(pd.CategoricalDtype([*dtype.categories, *_unseen(column, dtype)], dtype.ordered))
-    if pd.api.types.is_integer_dtype(dtype) and pd.api.types.is_float_dtype(column):
-        if column.isna().any() or (column % 1 != 0).any():
-            return column  # training had whole numbers only; what is explained keeps its value
-        return column.astype(dtype)
-    return column.astype(dtype)
-
-
-def _unseen(column: pd.Series, dtype: pd.CategoricalDtype) -> list[Any]:
-    return [value for value in column.dropna().unique() if value not in dtype.categories]
-
-
-def _present(groups: Mapping[Any, Sequence[Any]], columns: pd.Index) -> dict[Any, list[Any]]:
-    """Match the encoder's output names with the columns of encoded data (arrays have positions only)."""
-    names = [name for group in groups.values() for name in group]
-    if set(names) <= set(columns):
-        return {feature: list(group) for feature, group in groups.items()}
-    if len(names) != len(columns):
-        raise ValueError(
-            f"feature_groups='auto': encoder makes {len(names)} columns ({shorten_list(names)}), X_train has "
-            f"{len(columns)}."
-        )
-    absent = shorten_list([name for name in names if name not in set(columns)])
-    raise ValueError(
-        f"feature_groups='auto': X_train lacks columns the encoder names, such as {absent}; keep the names with "
-        "encoder.set_output(transform='pandas')."
-    )
-
-
-def _check_fitted(model: Any, callables: bool) -> None:
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import check_is_fitted
-
-    if isinstance(model, BaseEstimator) and not callables:
-        check_is_fitted(model)
-
-
-def _task_of_callables(model: Any, proba_fn: Any) -> str:
-    try:
-        return infer_task(model)
-    except ValueError:
-        return "classification" if proba_fn is not None else "regression"

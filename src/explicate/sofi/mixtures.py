@@ -189,12 +189,22 @@ def _verify(
     query: Callable[[Any], np.ndarray],
     n_checks: int = 32,
 ) -> None:
-    """Compare the compiled trees with the model on random mixtures of instances and background rows."""
+    """
+    Compare the compiled trees with the model on random mixtures of instances and background rows.
+
+    Every row is in the query, though not compared, so that rows the model refuses are refused here as well.
+    """
     generator = np.random.default_rng(0)
     at_x = generator.integers(len(X), size=n_checks)
     at_b = generator.integers(len(background), size=n_checks)
     sets = generator.random((n_checks, len(features))) < generator.random((n_checks, 1))
-    answers = np.asarray(query(_mix(X, background, at_x, at_b, features, sets)), dtype=np.float64)
+    every = np.concatenate(
+        [sets, np.zeros((len(X), sets.shape[1]), bool), np.ones((len(background), sets.shape[1]), bool)]
+    )
+    from_x = np.concatenate([at_x, np.arange(len(X)), np.zeros(len(background), int)])
+    from_b = np.concatenate([at_b, np.zeros(len(X), int), np.arange(len(background))])
+    mixed = _mix(X, background, from_x, from_b, features, every)
+    answers = np.asarray(query(mixed), dtype=np.float64)[:n_checks]
     target = compiled.target[at_x]
     wanted = answers.reshape(n_checks) if compiled.regression else answers[np.arange(n_checks), target.astype(int)]
     plain = dataclasses.replace(compiled, regression=False)

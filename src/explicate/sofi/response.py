@@ -100,10 +100,20 @@ def adapt_model(
         rows: Any = table if transform is None else transform(table)
         if takes_array and isinstance(rows, pd.DataFrame):
             rows = rows.to_numpy()
-        answers = np.asarray(answer(rows), dtype=np.float64)
-        return answers if classification else answers.reshape(len(table))
+        return _checked(np.asarray(answer(rows), dtype=np.float64), len(table), classification)
 
     return ModelAdapter(output, classification)
+
+
+def _checked(answers: np.ndarray, n_rows: int, classification: bool) -> np.ndarray:
+    """Return a model's answers in the shape the search works on, or say what is wrong with them."""
+    fits = answers.ndim == 2 and len(answers) == n_rows if classification else answers.size == n_rows
+    if not fits:
+        wanted = f"class probabilities of shape ({n_rows}, n_classes)" if classification else f"{n_rows} estimates"
+        raise ValueError(f"the model answered with shape {answers.shape} instead of {wanted}")
+    if not np.isfinite(answers).all():
+        raise ValueError(f"{np.count_nonzero(~np.isfinite(answers))} of the model's answers are NaN or infinite")
+    return answers if classification else answers.reshape(n_rows)
 
 
 def _wants_array(estimator: Any, default: bool) -> bool:
