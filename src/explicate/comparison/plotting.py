@@ -29,6 +29,7 @@ def plot_curves(result: ScoredRankings) -> Figure:
     for k, ax in enumerate(axes.flat):
         if k >= len(methods):
             ax.set_axis_off()
+            axes.flat[k - columns].tick_params(labelbottom=True)  # nothing stands below to show the steps
             continue
         part = result.curves[result.curves["method"] == methods[k]]
         tidy(ax, grid="y")

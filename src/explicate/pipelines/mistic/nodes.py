@@ -75,11 +75,13 @@ def score_selection(
     table = pd.DataFrame({"column": names[kept], "feature": owner[kept], "rank": selector.ranking_[kept]})
     figure = plot_performance(selector.performance_, selector.n_groups_, selector.knee_)
     first = "accuracy" if problem["task"] == "classification" else "r2"
-    listed = ", ".join(map(str, selector.group_table_.loc[selector.group_table_["selected"], "feature"]))
+    chosen = [str(name) for name in selector.group_table_.loc[selector.group_table_["selected"], "feature"]]
+    listed = ", ".join(chosen[:8]) + (f" and {len(chosen) - 8} more" if len(chosen) > 8 else "")
+    used = ", ".join(f"{name}={value}" for name, value in selector.best_params_.items())
     text = (
         f"{selector.n_groups_} of {len(selector.group_table_)} features ({listed}): test {first} "
         f"{metrics[f'mistic.selected.{first}']:.3f}, with all {metrics[f'mistic.full.{first}']:.3f}; "
-        f"parameters {selector.best_params_}, {len(selector.estimator_.support_)} support vectors."
+        f"{used}{', ' if used else ''}{len(selector.estimator_.support_)} support vectors."
     )
     return table.sort_values(["rank", "column"], ignore_index=True), metrics, figure, text
 

@@ -80,7 +80,7 @@ def local_explanations(
     parts = []
     near = alike[alike["selection"] == alike["selection"].iloc[-1]] if len(alike) else alike
     for row in local["row"].drop_duplicates().head(options.local_shown):
-        own = local[local["row"] == row].sort_values("rank")
+        own = local[local["row"] == row].sort_values("rank").head(options.max_features)
         table = own[["rank", "feature", "drop"]].copy()
         value = reliable.loc[row]
         table.insert(2, "this row", [_shown(value.get(name)) for name in own["feature"]])
