@@ -56,6 +56,17 @@ def test_weights_of_zero_are_never_part(rule):
     assert np.isnan(part.metrics()["alike_importance"])
 
 
+def test_weights_above_their_chord_have_no_knee_whatever_rounding_says():
+    for seed in range(50):
+        weights = np.sort(np.random.default_rng(seed).uniform(0.28, 0.3, size=(1, 4)), axis=1)[:, ::-1] * [
+            1,
+            1,
+            1,
+            0.01,
+        ]
+        assert mask_weights(weights, "knee").astype(int).tolist() == [[1, 0, 0, 0]]
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["mean", "knee", "sqrt", "log"]))
 def test_parts_are_symmetric_scale_free_and_move_with_columns(seed, d, rule):

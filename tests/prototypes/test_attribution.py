@@ -12,6 +12,8 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from explicate.core.labels import EncodedLabels
@@ -106,3 +108,32 @@ def test_boosting_libraries(iris, library):
     phi = shap_attributions(model, X)
     assert phi.shape == X.shape
     assert (phi.sum(axis=1) > 0).mean() > 0.6
+
+
+class OnlyPredicts:
+    """A classifier without probabilities, margins or classes_."""
+
+    def predict(self, X):
+        return np.array(["low", "middle", "high"])[np.digitize(np.asarray(X)[:, 1], [0.3, 0.6])]
+
+
+def test_a_model_that_only_predicts_is_explained_by_being_of_its_class():
+    X = np.random.default_rng(0).random((40, 3))
+    phi = shap_attributions(OnlyPredicts(), X)
+    assert (phi[:, [0, 2]] == 0).all()
+    assert (phi[:, 1] >= 0).all()  # having its own value makes a row what it is, never less
+    assert phi[:, 1].mean() > 0.4
+
+
+def test_margins_of_pairs_are_not_taken_for_margins_of_classes(iris):
+    X, y = iris
+    model = SVC(decision_function_shape="ovo", random_state=0).fit(X, y)
+    phi = shap_attributions(model, X[::5])
+    assert np.isin(np.round(phi.sum(axis=1) * 20), np.arange(21)).all()  # twenty paths end at 1, from 0 or 1
+
+
+def test_margins_are_the_same_behind_a_pipeline(iris):
+    X, y = iris
+    alone = SVC(random_state=0).fit(X, y)
+    piped = make_pipeline(FunctionTransformer(), SVC(random_state=0)).fit(X, y)
+    assert np.array_equal(shap_attributions(alone, X[::10]), shap_attributions(piped, X[::10]))

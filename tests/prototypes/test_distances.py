@@ -13,7 +13,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from explicate.prototypes import GowerDistance, TreeDistance
+from explicate.prototypes import Distance, GowerDistance, GreedyKMedoids, TreeDistance
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
@@ -89,6 +89,57 @@ def test_gower_unseen_category_and_value_beyond_the_range():
     distance = GowerDistance().fit(pd.DataFrame({"n": [0.0, 1.0], "c": ["a", "b"]}))
     other = pd.DataFrame({"n": [50.0], "c": ["new"]})
     assert distance.pairwise(pd.DataFrame({"n": [0.0], "c": ["a"]}), other).tolist() == [[1.0]]
+
+
+def test_infinite_values_are_refused_by_name():
+    rows = pd.DataFrame({"n": [0.0, np.inf]})
+    with pytest.raises(ValueError, match="column 'n' holds infinite values"):
+        GowerDistance().fit(rows)
+    with pytest.raises(ValueError, match="column 'n' holds infinite values"):
+        GowerDistance().fit(pd.DataFrame({"n": [0.0, 1.0]})).encode(rows)
+
+
+def test_sums_are_right_beyond_the_range_too():
+    distance = GowerDistance().fit([[0.0], [1.0]])
+    codes = distance.encode([[0.0], [0.5], [4.0], [9.0], [np.nan]])
+    near = distance.within(codes)
+    assert np.allclose(near.sums, near.pairs().sum(axis=0))
+    assert near.sums.tolist() == [1.5, 1.5, 1.0, 1.0, 1.0]
+
+
+def test_a_distance_of_ones_own_needs_codes_and_similarities(iris):
+    class City(Distance):
+        def encode(self, X):
+            return np.asarray(X, dtype=float)
+
+        def similarity(self, a, b):
+            return 1 - np.minimum(np.abs(a[:, None] - b[None]).mean(axis=2) / 4, 1)
+
+    X, y = iris
+    selector = GreedyKMedoids(City(), 3).fit(X, y)
+    assert (selector.predict(X) == y).mean() > 0.9
+    near = selector.distance_.within(X)
+    assert np.allclose(near.sums, near.pairs().sum(axis=0))
+
+
+def test_gower_reads_every_dtype():
+    n = 40
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "flag": generator.random(n) < 0.5,
+            "maybe": pd.array([True, None] * (n // 2), dtype="boolean"),
+            "count": pd.array([1, None, 3, 4] * (n // 4), dtype="Int64"),
+            "kind": pd.Categorical(generator.choice(["x", "y", None], n)),
+            "text": pd.array(generator.choice(["p", "q"], n), dtype="string[pyarrow]"),
+            "arrow": pd.Series(generator.normal(size=n)).astype("double[pyarrow]"),
+            "day": pd.date_range("2020", periods=n),
+        }
+    )
+    d = GowerDistance().fit(X).pairwise(X)
+    assert (np.diag(d) == 0).all()
+    assert np.isclose(d[0, 1] - d[1, 0], 0)
+    assert ((d >= 0) & (d <= 1)).all()
 
 
 def test_columns_are_matched_by_name(mixed):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from explicate.prototypes import (
     APete,
@@ -94,3 +95,12 @@ def test_optuna_search_is_seeded():
 def test_empty_grid_is_refused(selector):
     with pytest.raises(ValueError, match="grid is empty"):
         tune(selector, {}, ROWS, (ROWS, LABELS), y=LABELS)
+
+
+def test_labels_that_do_not_fit_the_rows_or_the_model_are_named(iris):
+    X, y = iris
+    selector = GreedyKMedoids(RandomForestClassifier(5, random_state=0).fit(X, y), 2).fit(X)
+    with pytest.raises(ValueError, match="y has 3 labels and X has 150 rows"):
+        score_prototypes(selector, X, y[:3])
+    with pytest.raises(ValueError, match="y holds '0', '1', '2', none of them a class of the model"):
+        score_prototypes(selector, X, y.astype(str))

@@ -11,7 +11,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from explicate.prototypes import APete, GowerDistance, GreedyKMedoids, SubmodularAdaptive, TreeDistance
+from explicate.prototypes import (
+    APete,
+    GowerDistance,
+    GreedyKMedoids,
+    SubmodularAdaptive,
+    TreeDistance,
+    score_prototypes,
+)
 
 SELECTORS = [(GreedyKMedoids, 3), (SubmodularAdaptive, 7), (APete, 0.05)]
 
@@ -267,12 +274,104 @@ def test_regressor_is_explained_by_bands_of_its_prediction():
         ({"distance": "euclid"}, "distance='euclid'"),
         ({"attributions": "lime"}, "attributions='lime'"),
         ({"n_prototypes": 0}, "n_prototypes=0"),
-        ({"beta": 1.0, "attributions": np.ones((3, 13))}, "attributions have 3 rows and X has 178"),
+        ({"beta": 1.0, "attributions": np.ones((3, 13))}, r"attributions have shape \(3, 13\) and X has \(178, 13\)"),
     ],
 )
 def test_bad_parameters_are_named(wine, forest, parameters, message):
     with pytest.raises(ValueError, match=message):
         GreedyKMedoids(forest).set_params(**parameters).fit(wine[0])
+
+
+@pytest.mark.parametrize("attributions", [np.ones((178, 4)), lambda rows: np.ones((len(rows), 4))])
+def test_attributions_have_one_column_per_feature(wine, forest, attributions):
+    with pytest.raises(ValueError, match=r"attributions have shape \(178, 4\)"):
+        GreedyKMedoids(forest, 2, beta=1.0, attributions=attributions).fit(wine[0])
+
+
+def test_distance_that_is_no_distance_is_refused(wine, forest):
+    with pytest.raises(TypeError, match="has type function; give 'auto', 'tree', 'gower' or a Distance"):
+        GreedyKMedoids(forest, 2, distance=lambda a, b: 0).fit(wine[0])
+
+
+class Duck:
+    """A model that is no scikit-learn estimator."""
+
+    def __init__(self, answer):
+        self.predict = answer
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda rows: np.where(np.asarray(rows)[:, 0] > 13, "big", "small"),
+        lambda rows: ["big" if row[0] > 13 else "small" for row in np.asarray(rows)],
+        lambda rows: np.where(np.asarray(rows)[:, [0]] > 13, 1, -1),
+    ],
+    ids=["strings", "list", "column"],
+)
+def test_a_model_needs_only_predict(wine, answer, beta):
+    X = wine[0]
+    selector = GreedyKMedoids(Duck(answer), 4, beta=beta).fit(X)
+    assert isinstance(selector.distance_, GowerDistance)
+    assert (selector.predict(X) == np.asarray(answer(X)).ravel()).mean() > 0.7
+
+
+def test_what_is_no_model_or_predicts_two_outputs_is_named(wine, iris):
+    with pytest.raises(TypeError, match="has no predict; give a fitted model or a Distance"):
+        GreedyKMedoids(lambda rows: rows, 2).fit(wine[0])
+    X, y = iris
+    two = RandomForestClassifier(3, random_state=0).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match=r"RandomForestClassifier predicts an array of shape \(150, 2\)"):
+        GreedyKMedoids(two, 2).fit(X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "yes", "may"], dtype=object),
+        np.array([True, True, False]),
+        np.array([-5, -4, 7]),
+        np.array([0.0, 1.0, 2.0]),
+        pd.Categorical(["k", "l", "m"]),
+        pd.array(["k", "l", "m"], dtype="string[pyarrow]"),
+    ],
+    ids=lambda labels: str(labels.dtype),
+)
+def test_labels_of_any_kind_stay_as_they_are(iris, labels):
+    X, y = iris
+    selector = GreedyKMedoids(RandomForestClassifier(8, random_state=0).fit(X, labels[y]), 3, beta=0.5).fit(X)
+    assert set(selector.classes_.tolist()) == set(np.asarray(labels).tolist())
+    assert score_prototypes(selector, X, labels[y]).metrics()["accuracy"] > 0.9
+
+
+def test_a_class_never_predicted_has_no_prototype_and_rows_may_be_one(iris):
+    X, y = iris
+    model = RandomForestClassifier(5, max_depth=1, random_state=0).fit(np.vstack([X, X[:1]]), np.append(y, 9))
+    selector = GreedyKMedoids(model, 2).fit(X)
+    assert 9 not in selector.classes_
+    assert GreedyKMedoids(model, 2).fit(X[:1]).predict(X[:1]).shape == (1,)
+
+
+def test_repeated_index_labels_are_kept(iris):
+    X = pd.DataFrame(iris[0], columns=list("abcd"), index=[7] * 150)
+    model = RandomForestClassifier(8, random_state=0).fit(X, iris[1])
+    selector = GreedyKMedoids(model, 2).fit(X)
+    assert selector.prototype_labels_.tolist() == [7] * 6
+    assert selector.prototypes_.equals(X.iloc[selector.prototype_indices_])
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_boosting_libraries_are_read(iris, library, kind):
+    module = pytest.importorskip(library)
+    X, y = iris
+    name = ("XGB" if library == "xgboost" else "LGBM") + kind
+    quiet = {} if library == "xgboost" else {"verbose": -1}
+    model = getattr(module, name)(n_estimators=4, n_jobs=1, **quiet).fit(X, y)
+    selector = GreedyKMedoids(model, 4, beta=0.3, fi_role="similarity").fit(X)
+    assert isinstance(selector.distance_, TreeDistance)
+    assert (selector.predict(X) == selector.model_classes(X)).mean() > 0.8
 
 
 def test_memory_limit_is_checked_first(wine, forest):

@@ -7,8 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from explicate.prototypes import GreedyKMedoids
-from explicate.prototypes.distances import GowerDistance
+from explicate.prototypes import GowerDistance, GreedyKMedoids
 
 
 def test_auto_falls_back_to_features_and_says_why():

@@ -2,7 +2,8 @@
 
 from explicate.prototypes.alike_parts import AlikeParts, alike_parts
 from explicate.prototypes.attribution import normalize_importance, shap_attributions
-from explicate.prototypes.distances import Distance, GowerDistance, TreeDistance
+from explicate.prototypes.distances import Distance, TreeDistance
+from explicate.prototypes.gower import GowerDistance
 from explicate.prototypes.metrics import SurrogateScores, compare_prototypes, feature_diversity, score_prototypes
 from explicate.prototypes.selection import APete, GreedyKMedoids, SubmodularAdaptive
 from explicate.prototypes.selector import PrototypeSelector

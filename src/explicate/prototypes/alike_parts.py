@@ -114,7 +114,8 @@ def alike_parts(
         Attributions of each pair, signed or not; normalised here (eq. 1).
     mask : {"mean", "knee", "sqrt", "log"}, default "mean"
         Which weights make the part: above their mean (eq. 3); up to the knee of the sorted weights (the point
-        farthest below the chord from first to last); the ⌈√d⌉ or ⌈log₂(d + 1)⌉ heaviest. A weight of zero never does.
+        farthest below the chord from first to last; the heaviest alone when none is below); the ⌈√d⌉ or ⌈log₂(d + 1)⌉
+        heaviest. A weight of zero never does.
     features : sequence, optional
         Names; columns of a frame, or positions, by default.
 
@@ -168,8 +169,9 @@ def mask_weights(weights: np.ndarray, rule: str = "mean") -> np.ndarray:
     if rule == "knee":
         ordered = np.take_along_axis(weights, order, axis=1)
         chord = ordered[:, :1] + (ordered[:, -1:] - ordered[:, :1]) * np.linspace(0, 1, d) if d > 1 else ordered
-        keep = np.argmax(chord - ordered, axis=1)  # the knee is the first weight of the flat end: not kept
-        keep = np.maximum(keep, 1)
+        below = chord - ordered
+        below[below < 1e-12 * ordered[:, :1]] = 0.0  # the ends lie on the chord, whatever rounding says
+        keep = np.maximum(below.argmax(axis=1), 1)  # the knee is the first weight of the flat end: not kept
     else:
         keep = np.full(len(weights), int(np.ceil(np.sqrt(d) if rule == "sqrt" else np.log2(d + 1))))
     rank = np.empty_like(order)

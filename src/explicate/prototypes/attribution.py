@@ -13,7 +13,8 @@ import pandas as pd
 from explicate.core.encoding import column_origins, split_model
 from explicate.core.labels import EncodedLabels
 from explicate.core.validation import check_choice
-from explicate.prototypes.distances import as_floats
+from explicate.prototypes.classes import predictions, predicts_numbers
+from explicate.prototypes.distances import Distance, as_floats
 
 N_BACKGROUND, N_PERMUTATIONS = 50, 10
 
@@ -72,7 +73,8 @@ def shap_attributions(
     Returns
     -------
     ndarray of shape (n_rows, n_features), dtype float64
-        In units of the output explained: probability for averaged trees and permutations, margin for boosted trees.
+        In units of the output explained: probability for averaged trees and permutations, margin for boosted trees;
+        for a model that only predicts, being the class predicted (0 or 1).
 
     References
     ----------
@@ -92,6 +94,39 @@ def shap_attributions(
         if values is not None:
             return values
     return _permutation_shap(model, X, X if background is None else background, random_state)
+
+
+def importance_of_rows(attributions: Any, model: Any, rows: Any, *, own: bool = False) -> np.ndarray:
+    """
+    Return normalised importance (eq. 1) of rows, whatever a selector was given as `attributions`.
+
+    Parameters
+    ----------
+    attributions : "shap", callable or array of shape (n_rows, n_features)
+        A callable takes rows and returns such an array.
+    model : estimator or Distance
+        Explained by "shap".
+    rows : array-like of shape (n_rows, n_features)
+    own : bool, default False
+        Whether these are the rows an array belongs to.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features), dtype float64
+    """
+    if isinstance(attributions, str):
+        if isinstance(model, Distance):
+            raise ValueError("attributions='shap' needs a model and model is a Distance; give an array or callable.")
+        return normalize_importance(shap_attributions(model, rows))
+    if not callable(attributions) and not own:
+        raise ValueError("attributions is an array of the rows of fit; give 'shap' or a callable for other rows.")
+    importance = normalize_importance(attributions(rows) if callable(attributions) else attributions)
+    if importance.shape != np.shape(rows):
+        raise ValueError(
+            f"attributions have shape {importance.shape} and X has {np.shape(rows)}; give one row per row of X and one "
+            "column per feature."
+        )
+    return importance
 
 
 def _tree_shap(model: Any, X: Any, *, needed: bool) -> np.ndarray | None:
@@ -118,7 +153,7 @@ def _tree_shap(model: Any, X: Any, *, needed: bool) -> np.ndarray | None:
         if needed:
             raise ValueError(f"explainer='tree': SHAP refuses {type(inner).__name__} ({error}).") from error
         return None
-    values = _of_predicted(raw, model, X)
+    values = _of_predicted(raw, model, X, getattr(model, "classes_", None))
     summed = np.zeros((len(values), np.shape(X)[1]))
     np.add.at(summed.T, origins, values.T)
     return summed
@@ -129,7 +164,7 @@ def _permutation_shap(model: Any, X: Any, background: Any, random_state: int) ->
     rows, others = _as_frame(X).reset_index(drop=True), _as_frame(background).reset_index(drop=True)
     n_rows, d = rows.shape
     generator = np.random.default_rng(random_state)
-    ask = _asker(model, named=isinstance(X, pd.DataFrame))
+    ask, classes = _asker(model, X, background)
     pool = generator.permutation(len(others))[:N_BACKGROUND]
     steps: np.ndarray | None = None
     for _ in range(N_PERMUTATIONS):
@@ -145,23 +180,40 @@ def _permutation_shap(model: Any, X: Any, background: Any, random_state: int) ->
                 steps[:, k] += after - before
                 before = after
     assert steps is not None
-    return _of_predicted(steps / (2 * N_PERMUTATIONS), model, X)
+    return _of_predicted(steps / (2 * N_PERMUTATIONS), model, X, classes)
 
 
-def _asker(model: Any, *, named: bool) -> Callable[[pd.DataFrame], np.ndarray]:
-    """Return what to explain as a function of a table: probabilities, else margins, else the prediction."""
-    names = ("predict_proba", "decision_function", "predict")
-    function = next(getattr(model, name) for name in names if hasattr(model, name))
-    return lambda table: np.asarray(function(table if named else table.to_numpy()), dtype=float)
+def _asker(model: Any, X: Any, background: Any) -> tuple[Callable[[pd.DataFrame], np.ndarray], Any]:
+    """
+    Return what to explain as a function of a table, and the classes its columns stand for (``None``: a number).
+
+    Probabilities, else margins, one per class or one in all; else whether each class is the one predicted; else the
+    number predicted.
+    """
+    classes = getattr(model, "classes_", None)
+    pairwise = getattr(split_model(model)[1], "decision_function_shape", None) == "ovo"  # margins of pairs of classes
+
+    def given(table: pd.DataFrame) -> Any:
+        return table if isinstance(X, pd.DataFrame) else table.to_numpy()
+
+    if hasattr(model, "predict_proba"):
+        return lambda table: np.asarray(model.predict_proba(given(table)), dtype=float), classes
+    if hasattr(model, "decision_function") and not pairwise:
+        return lambda table: np.asarray(model.decision_function(given(table)), dtype=float), classes
+    if predicts_numbers(model):
+        return lambda table: predictions(model, given(table)).astype(float), None
+    if classes is None:
+        classes = np.unique(np.concatenate([predictions(model, X), predictions(model, background)]))
+    known = np.asarray(classes)
+    return lambda table: (predictions(model, given(table))[:, None] == known).astype(float), classes
 
 
-def _of_predicted(raw: Any, model: Any, X: Any) -> np.ndarray:
+def _of_predicted(raw: Any, model: Any, X: Any, classes: Any) -> np.ndarray:
     """Reduce SHAP's list, 2-D or 3-D answer to the predicted class of each row."""
     values = np.stack(raw, axis=-1) if isinstance(raw, list) else np.asarray(raw, dtype=float)
-    classes = getattr(model, "classes_", None)
     if classes is None:
         return values[:, :, 0] if values.ndim == 3 else values
-    predicted = np.searchsorted(classes, np.asarray(model.predict(X)).ravel())
+    predicted = np.searchsorted(classes, predictions(model, X))
     if values.ndim == 3 and values.shape[2] == len(classes):
         return values[np.arange(len(values)), :, predicted]
     flat = values[:, :, 0] if values.ndim == 3 else values

@@ -1,4 +1,4 @@
-"""Distances in which prototypes are near: common leaves of a tree ensemble, or Gower's on the features themselves."""
+"""Distances in which prototypes are near: their contract, and common leaves of a tree ensemble."""
 
 from __future__ import annotations
 
@@ -42,7 +42,21 @@ class Neighbourhood:
 
 
 class Distance(ABC):
-    """A distance between 0 and 1 whose rows are encoded once and compared many times."""
+    """
+    A distance between 0 and 1 whose rows are encoded once and compared many times.
+
+    One of your own needs `encode` and `similarity`.
+
+    Examples
+    --------
+    >>> class Overlap(Distance):
+    ...     def encode(self, X):
+    ...         return np.asarray(X)
+    ...     def similarity(self, a, b):
+    ...         return (a[:, None] == b[None, :]).mean(axis=2)
+    >>> Overlap().pairwise([[1, 2], [1, 3]]).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
 
     def fit(self, X: Any) -> Distance:
         """Learn what the distance needs from rows `X` (nothing, unless a subclass says so); returns self."""
@@ -53,12 +67,21 @@ class Distance(ABC):
         """Return one row of codes per row of `X`."""
 
     @abstractmethod
-    def within(self, codes: np.ndarray) -> Neighbourhood:
-        """Return the similarities among encoded rows."""
-
-    @abstractmethod
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return similarities in [0, 1] between encoded rows, shape (n_a, n_b), float64."""
+
+    def within(self, codes: np.ndarray) -> Neighbourhood:
+        """Return the similarities among encoded rows; subclasses may know a cheaper way to sum them."""
+        sums = np.empty(len(codes))
+        for block in row_blocks(len(codes), 32 * len(codes), 64e6):
+            sums[block] = self.similarity(codes[block], codes).sum(axis=1)
+        return self._neighbourhood(codes, sums)
+
+    def _neighbourhood(self, codes: np.ndarray, sums: np.ndarray) -> Neighbourhood:
+        def rows(which: np.ndarray) -> np.ndarray:
+            return 1.0 - self.between(codes[which], codes)
+
+        return Neighbourhood(len(codes), 1.0, sums, rows, lambda: rows(np.arange(len(codes))))
 
     def between(self, a: np.ndarray, b: np.ndarray, *, dtype: Any = np.float32) -> np.ndarray:
         """Return distances between encoded rows, shape (n_a, n_b), filled in blocks."""
@@ -147,87 +170,6 @@ class TreeDistance(Distance):
         return kernels.compare(a, b, self.weight) / self.total
 
 
-class GowerDistance(Distance):
-    """
-    Mean over features of the range-scaled difference (numeric) or of being different (other columns).
-
-    A missing value is at distance 0 from another missing value and at distance 1 from anything else. Differences
-    beyond the range learned by `fit` count as 1.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"size": [0.0, 10.0], "kind": ["a", "b"]})
-    >>> GowerDistance().fit(rows).pairwise(rows).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-
-    def fit(self, X: Any) -> GowerDistance:
-        """Learn names, ranges and categories from `X` of shape (n_rows, n_features); returns self."""
-        frame = _frame(X)
-        self.columns_ = list(frame.columns)
-        self.named_ = isinstance(X, pd.DataFrame)
-        self.numeric_ = np.array([_is_numeric(frame.iloc[:, k]) for k in range(frame.shape[1])], dtype=bool)
-        self.low_, self.span_ = np.zeros(frame.shape[1]), np.ones(frame.shape[1])
-        self.categories_: dict[int, pd.Index] = {}
-        for k in range(frame.shape[1]):
-            column = frame.iloc[:, k]
-            if not self.numeric_[k]:
-                self.categories_[k] = pd.Index(column.dropna().astype(object).unique())
-                continue
-            values = column.to_numpy(dtype=float, na_value=np.nan)
-            known = values[np.isfinite(values)]
-            if len(known):
-                self.low_[k] = known.min()
-                self.span_[k] = (known.max() - known.min()) or 1.0
-        return self
-
-    def encode(self, X: Any) -> np.ndarray:
-        """Return scaled numbers and category positions (NaN when missing), shape (n_rows, n_features), float64."""
-        frame = _frame(X)
-        if self.named_ and isinstance(X, pd.DataFrame):
-            frame = align_columns(frame, self.columns_)
-        codes = np.empty(frame.shape, dtype=float)
-        for k in range(frame.shape[1]):
-            column = frame.iloc[:, k]
-            if self.numeric_[k]:
-                codes[:, k] = (column.to_numpy(dtype=float, na_value=np.nan) - self.low_[k]) / self.span_[k]
-                continue
-            missing = column.isna().to_numpy()
-            found = self.categories_[k].get_indexer(column.astype(object).where(~missing, None))
-            # An unseen category gets a position of its own, different from every known one.
-            codes[:, k] = np.where(missing, np.nan, np.where(found < 0, len(self.categories_[k]), found))
-        return codes
-
-    def within(self, codes: np.ndarray) -> Neighbourhood:
-        """Return the similarities among encoded rows; sums come from sorted columns, not from pairs."""
-        sums = np.zeros(len(codes))
-        for k in range(codes.shape[1]):
-            values = codes[:, k]
-            missing = np.isnan(values)
-            known = values[~missing]
-            if self.numeric_[k]:
-                sums[~missing] += len(known) - _sums_of_differences(known)
-            else:
-                _, which, counts = np.unique(known, return_inverse=True, return_counts=True)
-                sums[~missing] += counts[which]
-            sums[missing] += missing.sum()
-
-        def rows(which: np.ndarray) -> np.ndarray:
-            return 1.0 - self.between(codes[which], codes)
-
-        return Neighbourhood(len(codes), 1.0, sums / codes.shape[1], rows, lambda: rows(np.arange(len(codes))))
-
-    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return one minus Gower's distance, shape (n_a, n_b), float64."""
-        far = np.zeros((len(a), len(b)))
-        for k in range(a.shape[1]):
-            x, z = a[:, k, None], b[None, :, k]
-            apart = np.minimum(np.abs(x - z), 1.0) if self.numeric_[k] else (x != z).astype(float)
-            gap = np.isnan(x).astype(float) + np.isnan(z)
-            far += np.where(gap == 0, apart, gap % 2)
-        return 1.0 - far / a.shape[1]
-
-
 def as_floats(encoder: Any, X: Any, model: Any = None) -> np.ndarray:
     """Return encoded rows as floats, missing values as NaN; frames are matched by name where the model has names."""
     if isinstance(X, pd.DataFrame) and hasattr(model, "feature_names_in_"):
@@ -251,22 +193,3 @@ def _tree_weights(trees: Any) -> np.ndarray:
         mass = mass / mass.sum() if mass.sum() > 0 else np.full(len(leaf), 1 / len(leaf))
         weight[tree] = mass @ (value - mass @ value) ** 2
     return weight / weight.sum() if weight.sum() > 0 else np.full(trees.n_trees, 1 / trees.n_trees)
-
-
-def _sums_of_differences(values: np.ndarray) -> np.ndarray:
-    """Return Σ_i |values_i − values_j| for every j, in the order of `values`."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    below = np.concatenate([[0.0], np.cumsum(ordered)])[:-1]
-    rank = np.arange(len(values))
-    out = np.empty(len(values))
-    out[order] = rank * ordered - below + (ordered.sum() - below - ordered) - (len(values) - 1 - rank) * ordered
-    return out
-
-
-def _frame(X: Any) -> pd.DataFrame:
-    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).infer_objects()
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explicate.core.parallel import row_blocks
+from explicate.core.validation import check_memory
 from explicate.prototypes.distances import Neighbourhood
 from explicate.prototypes.kernels import add_products, gains_over
 
@@ -42,7 +43,7 @@ class LazyGreedy:
 
     Examples
     --------
-    >>> from explicate.prototypes.distances import GowerDistance
+    >>> from explicate.prototypes import GowerDistance
     >>> distance = GowerDistance().fit([[0.0], [1.0], [10.0]])
     >>> greedy = LazyGreedy(distance.within(distance.encode([[0.0], [1.0], [10.0]])))
     >>> row, gain = greedy.add()
@@ -101,6 +102,10 @@ class LazyGreedy:
             add_products(values, self.importance[which], self._by_feature, self.beta)
         return values
 
+    def restarted(self, candidates: Sequence[int]) -> LazyGreedy:
+        """Return the same class with nothing chosen yet and only some candidates."""
+        return LazyGreedy(self.near, self.importance, self.beta / self.near.total, candidates)
+
     def best(self) -> tuple[int, float]:
         """Return the position and gain (in rows) of the best candidate; ``(-1, 0.0)`` when nothing is gained."""
         size, reached = FIRST_BATCH, 0.0
@@ -151,3 +156,38 @@ class LazyGreedy:
         self._fresh[:] = False
         self.chosen.append(row)
         self.gains.append(gain)
+
+
+def polish(group: LazyGreedy, max_memory: float) -> LazyGreedy:
+    """
+    Swap prototypes of one class by FasterPAM; return what is better, listed in its greedy order.
+
+    Parameters
+    ----------
+    group : LazyGreedy
+    max_memory : float
+        Bytes the pairs of the class may take.
+
+    Raises
+    ------
+    MemoryError
+        When they would take more.
+
+    References
+    ----------
+    Schubert and Rousseeuw (2021), Fast and eager k-medoids clustering.
+    """
+    n = group.near.n_rows
+    if len(group.chosen) < 2 or len(group.chosen) >= n:
+        return group  # one greedy medoid is already the best one
+    try:
+        import kmedoids
+    except ImportError as error:
+        raise ImportError("polish=True needs the package kmedoids; install it or set polish=False.") from error
+    check_memory(12.0 * n * n, max_memory, what=f"polishing a class of {n} rows", remedy="set polish=False")
+    cost = 1.0 - np.maximum(group.all_values() / np.float32(group.near.total), 0.0)
+    found = kmedoids.fasterpam(cost, np.array(group.chosen, dtype=np.uintp), max_iter=100, n_cpu=1)
+    again = group.restarted([int(row) for row in found.medoids])
+    while again.add()[0] >= 0:
+        pass
+    return again if again.cost() < group.cost() else group

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score, fowlkes_mallows_score, rand_score
 from sklearn.utils.validation import check_is_fitted
 
+from explicate.core.validation import shorten_list
 from explicate.prototypes.alike_parts import mask_weights
 from explicate.prototypes.selector import PrototypeSelector
 
@@ -101,6 +102,7 @@ def score_prototypes(selector: PrototypeSelector, X: Any, y: Any = None, *, pred
     values["balanced_fidelity"] = float(by_class["fidelity"].mean())
     if y is not None:
         truth = selector.to_classes(y)
+        _check_labels(truth, classes, selector)
         right = guess == truth
         values["accuracy"] = float(right.mean())
         by_class["accuracy"] = [
@@ -122,6 +124,18 @@ def score_prototypes(selector: PrototypeSelector, X: Any, y: Any = None, *, pred
         }
     )
     return SurrogateScores(prototypes, by_class, values)
+
+
+def _check_labels(truth: np.ndarray, classes: np.ndarray, selector: PrototypeSelector) -> None:
+    if len(truth) != len(classes):
+        raise ValueError(f"y has {len(truth)} labels and X has {len(classes)} rows; give one label per row.")
+    known = [*np.asarray(getattr(selector.model, "classes_", [])).tolist(), *selector.classes_.tolist()]
+    given = set(truth.tolist())
+    if given.isdisjoint(known):
+        raise ValueError(
+            f"y holds {shorten_list(sorted(given, key=str))}, none of them a class of the model "
+            f"({shorten_list(sorted(set(known), key=str))}); give labels as the model predicts them."
+        )
 
 
 def _contributions(distances: np.ndarray, prototype_classes: np.ndarray, classes: np.ndarray) -> np.ndarray:

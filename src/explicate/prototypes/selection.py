@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from explicate.prototypes.greedy import LazyGreedy
 from explicate.prototypes.selector import PrototypeSelector, class_by_class
 
 
+@dataclass(eq=False, repr=False)
 class GreedyKMedoids(PrototypeSelector):
     """
     G-KM: the same number of prototypes for every predicted class, greedy k-medoids within each.
@@ -35,34 +36,7 @@ class GreedyKMedoids(PrototypeSelector):
 
     _per_class = True
 
-    def __init__(
-        self,
-        model: Any,
-        n_prototypes: int = 5,
-        *,
-        distance: Any = "auto",
-        beta: float = 0.0,
-        fi_role: str = "diversity",
-        attributions: Any = "shap",
-        per_class_minimum: int = 1,
-        polish: bool = False,
-        fi_at_prediction: bool = False,
-        n_bands: int = 3,
-        max_memory: float = 2e9,
-    ) -> None:
-        super().__init__(
-            model,
-            distance=distance,
-            beta=beta,
-            fi_role=fi_role,
-            attributions=attributions,
-            per_class_minimum=per_class_minimum,
-            polish=polish,
-            fi_at_prediction=fi_at_prediction,
-            n_bands=n_bands,
-            max_memory=max_memory,
-        )
-        self.n_prototypes = n_prototypes
+    n_prototypes: int = 5
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -75,6 +49,7 @@ class GreedyKMedoids(PrototypeSelector):
         return class_by_class(groups)
 
 
+@dataclass(eq=False, repr=False)
 class SubmodularAdaptive(PrototypeSelector):
     """
     SM-A: a total number of prototypes, each where it gains most over all classes (SM-WA when weighted).
@@ -101,36 +76,8 @@ class SubmodularAdaptive(PrototypeSelector):
     [1, 3]
     """
 
-    def __init__(
-        self,
-        model: Any,
-        n_prototypes: int = 10,
-        weighted: bool = False,
-        *,
-        distance: Any = "auto",
-        beta: float = 0.0,
-        fi_role: str = "diversity",
-        attributions: Any = "shap",
-        per_class_minimum: int = 1,
-        polish: bool = False,
-        fi_at_prediction: bool = False,
-        n_bands: int = 3,
-        max_memory: float = 2e9,
-    ) -> None:
-        super().__init__(
-            model,
-            distance=distance,
-            beta=beta,
-            fi_role=fi_role,
-            attributions=attributions,
-            per_class_minimum=per_class_minimum,
-            polish=polish,
-            fi_at_prediction=fi_at_prediction,
-            n_bands=n_bands,
-            max_memory=max_memory,
-        )
-        self.n_prototypes = n_prototypes
-        self.weighted = weighted
+    n_prototypes: int = 10
+    weighted: bool = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -171,6 +118,7 @@ class SubmodularAdaptive(PrototypeSelector):
         return order
 
 
+@dataclass(eq=False, repr=False)
 class APete(PrototypeSelector):
     """
     A-PETE: as SM-A, stopping by itself when the gain settles.
@@ -199,36 +147,9 @@ class APete(PrototypeSelector):
     [1, 3]
     """
 
-    def __init__(
-        self,
-        model: Any,
-        alpha: float = 0.05,
-        *,
-        max_prototypes: int | None = None,
-        distance: Any = "auto",
-        beta: float = 0.0,
-        fi_role: str = "diversity",
-        attributions: Any = "shap",
-        per_class_minimum: int = 1,
-        polish: bool = False,
-        fi_at_prediction: bool = False,
-        n_bands: int = 3,
-        max_memory: float = 2e9,
-    ) -> None:
-        super().__init__(
-            model,
-            distance=distance,
-            beta=beta,
-            fi_role=fi_role,
-            attributions=attributions,
-            per_class_minimum=per_class_minimum,
-            polish=polish,
-            fi_at_prediction=fi_at_prediction,
-            n_bands=n_bands,
-            max_memory=max_memory,
-        )
-        self.alpha = alpha
-        self.max_prototypes = max_prototypes
+    alpha: float = 0.05
+    _: KW_ONLY
+    max_prototypes: int | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from abc import ABCMeta, abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -22,11 +22,14 @@ from sklearn.utils.validation import (
 
 from explicate.core.encoding import split_model
 from explicate.core.validation import check_choice, check_memory, check_number
-from explicate.prototypes.attribution import normalize_importance, shap_attributions
-from explicate.prototypes.distances import Distance, GowerDistance, TreeDistance
-from explicate.prototypes.greedy import LazyGreedy
+from explicate.prototypes.attribution import importance_of_rows
+from explicate.prototypes.classes import Bands, one_column, predictions, predicts_numbers, quantile_bands
+from explicate.prototypes.distances import Distance, TreeDistance
+from explicate.prototypes.gower import GowerDistance
+from explicate.prototypes.greedy import LazyGreedy, polish
 
 
+@dataclass(eq=False, repr=False)  # writes the __init__ scikit-learn reads, of each subclass too
 class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
     """
     Base of the selectors: what a class is, what near means, and 1-NN prediction over the prototypes.
@@ -83,30 +86,19 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         As everywhere in scikit-learn.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        distance: Any = "auto",
-        beta: float = 0.0,
-        fi_role: str = "diversity",
-        attributions: Any = "shap",
-        per_class_minimum: int = 1,
-        polish: bool = False,
-        fi_at_prediction: bool = False,
-        n_bands: int = 3,
-        max_memory: float = 2e9,
-    ) -> None:
-        self.model = model
-        self.distance = distance
-        self.beta = beta
-        self.fi_role = fi_role
-        self.attributions = attributions
-        self.per_class_minimum = per_class_minimum
-        self.polish = polish
-        self.fi_at_prediction = fi_at_prediction
-        self.n_bands = n_bands
-        self.max_memory = max_memory
+    model: Any
+    _: KW_ONLY
+    distance: Any = "auto"
+    beta: float = 0.0
+    fi_role: str = "diversity"
+    attributions: Any = "shap"
+    per_class_minimum: int = 1
+    polish: bool = False
+    fi_at_prediction: bool = False
+    n_bands: int = 3
+    max_memory: float = 2e9
+
+    _per_class = False
 
     def __sklearn_clone__(self) -> Self:
         """Clone the parameters but keep the fitted model, which a deep clone would empty."""
@@ -157,14 +149,14 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
                 remedy="give fewer rows",
             )
         encoded = self.distance_.encode(rows)
-        self.importance_ = self._importance(rows, fitting=True) if self.beta > 0 else None
+        self.importance_ = importance_of_rows(self.attributions, self.model, rows, own=True) if self.beta > 0 else None
         members = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
         pairs = 4.0 * sum(len(rows_of) ** 2 for rows_of in members)
         groups = [self._greedy(encoded, rows_of, keep=pairs <= self.max_memory / 4) for rows_of in members]
         order = self._select(groups)
         self._note_shortfalls(groups)
         if self.polish:
-            groups = [self._polished(group, encoded, rows_of) for group, rows_of in zip(groups, members, strict=True)]
+            groups = [polish(group, self.max_memory) for group in groups]
             order = class_by_class(groups)
         chosen = [(members[k][groups[k].chosen[at]], k, groups[k].gains[at]) for k, at in order]
         self.prototype_indices_ = np.array([row for row, _, _ in chosen], dtype=np.intp)
@@ -210,7 +202,9 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         distances = self.distance_.between(self.distance_.encode(rows), self._encoded)
         cost = distances.astype(float)
         if self.fi_at_prediction and self.importance_ is not None:
-            shared = self._importance(rows) @ self.importance_[self.prototype_indices_].T
+            shared = (
+                importance_of_rows(self.attributions, self.model, rows) @ self.importance_[self.prototype_indices_].T
+            )
             cost = cost - self._signed_beta() * shared
         if same_class:
             other = self.model_classes(rows)[:, None] != self.prototype_classes_[None, :]
@@ -222,14 +216,13 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         """Return what the model predicts as classes (bands, for a regressor), shape (n_rows,)."""
         if isinstance(self.model, Distance):
             raise ValueError("this selector was given a Distance and no model; pass the classes yourself.")
-        return self.to_classes(self.model.predict(X))
+        return self.to_classes(predictions(self.model, X))
 
     def to_classes(self, y: Any) -> np.ndarray:
         """Return targets as classes: as they are, or as bands when the model is a regressor."""
-        values = np.asarray(y)
-        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-        edges = getattr(self, "band_edges_", None)
-        return values if edges is None else self._band_names[np.searchsorted(edges, values.astype(float), side="left")]
+        values = one_column(y, "y has")
+        bands: Bands | None = getattr(self, "_bands", None)
+        return values if bands is None else bands.of(values)
 
     @abstractmethod
     def _select(self, groups: list[LazyGreedy]) -> list[tuple[int, int]]:
@@ -242,6 +235,11 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         check_number("n_bands", self.n_bands, low=2, integer=True)
         check_number("max_memory", self.max_memory, low=0, low_included=False)
         if not isinstance(self.distance, Distance):
+            if not isinstance(self.distance, str):
+                raise TypeError(
+                    f"distance={self.distance!r} has type {type(self.distance).__name__}; give 'auto', 'tree', 'gower' "
+                    "or a Distance (a subclass that encodes rows and says how similar codes are)."
+                )
             check_choice("distance", self.distance, ["auto", "tree", "gower"])
         if isinstance(self.attributions, str):
             check_choice("attributions", self.attributions, ["shap"])
@@ -256,7 +254,7 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         return X
 
     def _classes_of_rows(self, rows: Any, y: Any) -> np.ndarray:
-        self.band_edges_ = None
+        self._bands, self.band_edges_ = None, None
         if isinstance(self.model, Distance):
             if y is None:
                 raise ValueError(
@@ -267,12 +265,10 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
             check_consistent_length(rows, y)
             check_classification_targets(y)
             return y
-        predicted = np.asarray(self.model.predict(rows))
-        if is_regressor(self.model):
-            predicted = predicted.ravel().astype(float)
-            edges = np.unique(np.quantile(predicted, np.arange(1, self.n_bands) / self.n_bands))
-            self.band_edges_ = edges[edges < predicted.max()]
-            self._band_names = _band_names(self.band_edges_)
+        predicted = predictions(self.model, rows)
+        if predicts_numbers(self.model):
+            self._bands = quantile_bands(predicted.astype(float), self.n_bands)
+            self.band_edges_ = self._bands.edges
         return self.to_classes(predicted)
 
     def _make_distance(self) -> Distance:
@@ -291,26 +287,6 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
                 raise
             self.notes_.append(f"rows are compared by their features (Gower), not by leaves: {error}")
             return GowerDistance()
-
-    def _importance(self, rows: Any, *, fitting: bool = False) -> np.ndarray:
-        if isinstance(self.attributions, str):
-            if isinstance(self.model, Distance):
-                raise ValueError(
-                    "attributions='shap' needs a model and model is a Distance; give an array or callable."
-                )
-            return normalize_importance(shap_attributions(self.model, rows))
-        if callable(self.attributions):
-            given = self.attributions(rows)
-        elif fitting:
-            given = self.attributions
-        else:
-            raise ValueError("attributions is an array of the rows of fit; give 'shap' or a callable for other rows.")
-        importance = normalize_importance(given)
-        if len(importance) != len(rows):
-            raise ValueError(
-                f"attributions have {len(importance)} rows and X has {len(rows)}; give one row per row of X."
-            )
-        return importance
 
     def _signed_beta(self) -> float:
         return self.beta if self.fi_role == "similarity" else -self.beta
@@ -337,41 +313,9 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
                     "anything"
                 )
 
-    _per_class = False
-
-    def _polished(self, group: LazyGreedy, encoded: np.ndarray, rows_of: np.ndarray) -> LazyGreedy:
-        if len(group.chosen) < 2 or len(group.chosen) >= len(rows_of):
-            return group  # one greedy medoid is already the best one
-        try:
-            import kmedoids
-        except ImportError as error:
-            raise ImportError("polish=True needs the package kmedoids; install it or set polish=False.") from error
-        n = len(rows_of)
-        check_memory(12.0 * n * n, self.max_memory, what=f"polishing a class of {n} rows", remedy="set polish=False")
-        cost = 1.0 - np.maximum(group.all_values() / np.float32(group.near.total), 0.0)
-        found = kmedoids.fasterpam(cost, np.array(group.chosen, dtype=np.uintp), max_iter=100, n_cpu=1)
-        importance = None if self.importance_ is None else self.importance_[rows_of]
-        again = LazyGreedy(group.near, importance, self._signed_beta(), [int(row) for row in found.medoids])
-        while again.add()[0] >= 0:
-            pass
-        return again if again.cost() < group.cost() else group
-
 
 def _take(rows: Any, positions: np.ndarray) -> Any:
     return rows.iloc[positions] if isinstance(rows, pd.DataFrame) else rows[positions]
-
-
-def _band_names(edges: np.ndarray) -> np.ndarray:
-    """Name the bands so that their names sort as they do."""
-    if len(edges) == 0:
-        return np.array(["1: all"], dtype=object)
-    texts = [f"{edge:.4g}" for edge in edges]
-    middle = [f"({low}, {high}]" for low, high in itertools.pairwise(texts)]
-    width = len(str(len(edges) + 1))
-    return np.array(
-        [f"{k + 1:0{width}d}: {name}" for k, name in enumerate([f"≤ {texts[0]}", *middle, f"> {texts[-1]}"])],
-        dtype=object,
-    )
 
 
 def class_by_class(groups: list[LazyGreedy]) -> list[tuple[int, int]]:
