@@ -23,10 +23,13 @@ from explicate.comparison.rankings import (
 )
 
 
-def place_score(ranking):
+def place_score(rankings):
     """Score the place of `a`: 1 at the top."""
-    ds = 1 - ranking.index("a") / 2
-    return SimpleNamespace(ds=ds, auc_morf=0.0, auc_lerf=ds, morf_scores=[1, 0, 0, 0], lerf_scores=[1, 1, 1, 0])
+
+    def one(ds):
+        return SimpleNamespace(ds=ds, auc_morf=0.0, auc_lerf=ds, morf_scores=[1, 0, 0, 0], lerf_scores=[1, 1, 1, 0])
+
+    return {name: one(1 - ranking.index("a") / 2) for name, ranking in rankings.items()}
 
 
 @pytest.fixture(scope="module")

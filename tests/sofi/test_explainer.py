@@ -414,3 +414,15 @@ def test_session_style_and_colours():
     finally:
         CURVE_COLORS.update(before)
         matplotlib.rcParams["font.size"] = size
+
+
+def test_rankings_scored_together_score_as_alone(wine):
+    model, X = wine[0], wine[1]
+    explainer = SOFIExplainer(model, X, n_background=3, random_state=0, verbose=False)
+    rows = X.head(6)
+    rankings = {"forward": list(X.columns), "backward": list(X.columns)[::-1]}
+    together = explainer.score_rankings(rankings, rows)
+    for name, ranking in rankings.items():
+        alone = explainer.score_ranking(ranking, rows)
+        assert together[name].ds_raw == alone.ds_raw
+        np.testing.assert_array_equal(together[name].morf_scores, alone.morf_scores)

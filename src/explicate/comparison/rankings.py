@@ -280,7 +280,7 @@ def no_rankings() -> pd.DataFrame:
 
 def score_rankings(
     rankings: Mapping[str, Sequence[Any]],
-    score: Callable[[list[Any]], Any],
+    score: Callable[[dict[Any, list[Any]]], Mapping[Any, Any]],
     features: Sequence[Any],
     *,
     costs: Mapping[str, tuple[float, float]] | None = None,
@@ -295,7 +295,8 @@ def score_rankings(
     rankings : mapping
         Method -> features, the most important first.
     score : callable
-        Takes a ranking; returns an object with ``ds``, ``auc_morf``, ``auc_lerf``, ``morf_scores``, ``lerf_scores``.
+        Takes rankings by name; returns by name objects with ``ds``, ``auc_morf``, ``auc_lerf``, ``morf_scores`` and
+        ``lerf_scores``, as ``SOFIExplainer.score_rankings`` does.
     features : sequence
         Every feature.
     costs : mapping, optional
@@ -307,21 +308,23 @@ def score_rankings(
     """
     check_number("n_random", n_random, low=0, integer=True)
     unknown = (float("nan"), float("nan"))
+    generator = np.random.default_rng(random_state)
+    drawn = {k: [features[i] for i in generator.permutation(len(features))] for k in range(n_random)}
+    named = {str(method): list(ranking) for method, ranking in rankings.items()}
+    scored = score({**named, **drawn})
     rows, curves = [], []
-    for method, ranking in rankings.items():
-        one = score(list(ranking))
+    for method in named:
+        one = scored[method]
         rows.append((method, one.ds, one.auc_morf, one.auc_lerf, *(costs or {}).get(method, unknown)))
         steps = range(len(one.morf_scores))
         curves.append(pd.DataFrame({"method": method, "step": steps, "morf": one.morf_scores, "lerf": one.lerf_scores}))
-    generator = np.random.default_rng(random_state)
-    drawn = [[features[k] for k in generator.permutation(len(features))] for _ in range(n_random)]
-    floor = np.array([score(ranking).ds for ranking in drawn], dtype=float)
+    floor = np.array([scored[k].ds for k in drawn], dtype=float)
     table = pd.DataFrame(rows, columns=["method", "ds", "auc_morf", "auc_lerf", "seconds", "queries"])
     numbers = dict.fromkeys(table.columns[1:], "float64")
     table = table.astype({"method": "str"} | numbers).sort_values("ds", ascending=False, kind="stable")
     empty = pd.DataFrame({"method": pd.Series(dtype="str"), "step": [0][:0], "morf": [0.0][:0], "lerf": [0.0][:0]})
     return ScoredRankings(
-        rankings={method: list(ranking) for method, ranking in rankings.items()},
+        rankings=named,
         scores=table.reset_index(drop=True),
         curves=pd.concat(curves, ignore_index=True) if curves else empty,
         floor=floor,

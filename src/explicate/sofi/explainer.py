@@ -289,14 +289,34 @@ class SOFIExplainer:
         -------
         SOFIExplanation
         """
-        order = self.space_.positions(ranking)
+        return self.score_rankings({"": ranking}, X)[""]
+
+    def score_rankings(self, rankings: Mapping[Any, Sequence[Any]], X: Any) -> dict[Any, SOFIExplanation]:
+        """
+        Score many rankings at once; the response to the instances is prepared for all of them together.
+
+        Parameters
+        ----------
+        rankings : mapping
+            Name -> every feature once, by name or by position.
+        X : DataFrame, Series or array
+
+        Returns
+        -------
+        dict
+            Name -> SOFIExplanation.
+        """
+        orders = {name: self.space_.positions(ranking) for name, ranking in rankings.items()}
         table = like_training(X, self._train)
         response, kind = self._response(table)
-        started = time.perf_counter()
-        objective = Objective.from_response(response)
-        best = objective.evaluate(order)
-        found = Found(best, "none", "", False, no_climb(best))
-        return self._explanation(found, objective, kind, table, "global", started)
+        scored = {}
+        for name, order in orders.items():
+            started = time.perf_counter()
+            objective = Objective.from_response(response)
+            best = objective.evaluate(order)
+            found = Found(best, "none", "", False, no_climb(best))
+            scored[name] = self._explanation(found, objective, kind, table, "global", started)
+        return scored
 
     def redrawn(self, seed: int) -> SOFIExplainer:
         """Return a twin whose background rows and searches start from another seed."""

@@ -49,10 +49,10 @@ def compare_rankings(
         random_state=protocol.random_state,  # the very rows the SOFI stage averaged over, so its optimum stays one
     )
 
-    def score(ranking: list[Any]) -> Any:
+    def score(rankings: dict[Any, list[Any]]) -> dict[Any, Any]:
         with warnings.catch_warnings():  # the explanation itself warned of its scale once already
             warnings.simplefilter("ignore", UserWarning)
-            return explainer.score_ranking(ranking, X)
+            return explainer.score_rankings(rankings, X)
 
     found = collect_rankings(model, X, y, background, n_repeats=options.n_repeats, random_state=options.random_state)
     notes = [f"{method} skipped: {reason}" for method, reason in found.skipped.items()]
