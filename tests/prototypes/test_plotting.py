@@ -20,6 +20,13 @@ def test_prototypes_figure_shows_the_most_important_features(d):
     figure.draw_without_rendering()
 
 
+def test_a_long_list_of_prototypes_is_cut_and_counted():
+    importance = np.random.default_rng(0).dirichlet(np.ones(3), size=90)
+    (ax,) = plot_prototypes({"raw": (importance, [f"a · {k}" for k in range(90)])}, list("pqr")).axes
+    assert len(ax.get_xticklabels()) == 40
+    assert ax.get_title(loc="left") == "raw: 90 prototypes, the first 40 drawn"
+
+
 def test_frequency_figure_holds_the_numbers_of_the_table():
     parts = alike_parts([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]], features=["p", "q"])
     (ax,) = parts.plot().axes

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def plot_prototypes(
-    sets: Mapping[str, tuple[np.ndarray, Sequence[Any]]], features: Sequence[Any], *, max_features: int = 20
+    sets: Mapping[str, tuple[np.ndarray, Sequence[Any]]],
+    features: Sequence[Any],
+    *,
+    max_features: int = 20,
+    max_prototypes: int = 40,
 ) -> Figure:
     """
     Draw prototypes × features, one panel per set: circle area is importance, colour marks the important ones.
@@ -29,11 +33,15 @@ def plot_prototypes(
         Names.
     max_features : int, default 20
         Features drawn, the most important over all sets.
+    max_prototypes : int, default 40
+        Prototypes drawn per set, the first.
 
     Returns
     -------
     Figure
     """
+    counts = {title: len(labels) for title, (_, labels) in sets.items()}
+    sets = {title: (rows[:max_prototypes], labels[:max_prototypes]) for title, (rows, labels) in sets.items()}
     everything = np.concatenate([importance for importance, _ in sets.values()])
     shown = np.sort(np.argsort(-everything.max(axis=0), kind="stable")[:max_features])
     names = short_labels([features[k] for k in shown])
@@ -55,7 +63,8 @@ def plot_prototypes(
         ax.set_xticks(np.arange(len(labels)), short_labels(labels, 16), rotation=90, fontsize=8)
         ax.set_xlim(-0.7, widest - 0.3)
         ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.set_title(f"{title}: {len(labels)} prototypes", loc="left", fontsize=10)
+        cut = f", the first {len(labels)} drawn" if len(labels) < counts[title] else ""
+        ax.set_title(f"{title}: {counts[title]} prototypes{cut}", loc="left", fontsize=10)
         tidy(ax, grid="both")
     axes[-1, 0].set_xlabel("class and row of the prototype")
     hidden = f"; {len(features) - len(shown)} features not shown" if len(shown) < len(features) else ""
