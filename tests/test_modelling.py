@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import metrics
 from sklearn.svm import SVC
 
-from explicate.modelling import build_estimator, build_pipeline, fit_model, score_model, tabulate_predictions
+from explicate.modelling import build_estimator, build_pipeline, fit_model
+from explicate.scoring import score_model
 from explicate.tables import check_table, features_and_target
 
 
@@ -109,32 +109,3 @@ def test_search_takes_the_best_of_the_grid():
     assert model["estimator"].max_depth in (1, 4)
     with pytest.raises(ValueError, match=r"search.grid names 'depth', unknown to RandomForestClassifier"):
         fit_model(pipeline, X, y, search={"grid": {"depth": [1]}})
-
-
-def test_scores_are_scikit_learns():
-    X, y, problem = mixed(("a", "b", "c"))
-    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X[:40], problem), X[:40], y[:40])
-    scores = score_model(model, X[40:], y[40:], {**problem, "positive_class": "b"})
-    proba = model.predict_proba(X[40:])
-    assert scores["roc_auc"] == pytest.approx(metrics.roc_auc_score(y[40:], proba, multi_class="ovr"))
-    assert scores["log_loss"] == pytest.approx(metrics.log_loss(y[40:], proba))
-    assert scores["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy_score(y[40:], model.predict(X[40:])))
-    assert {"f1", "average_precision"} <= set(scores)
-
-
-def test_a_score_the_rows_cannot_define_is_nan():
-    X, y, problem = mixed()
-    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X, problem), X, y)
-    only = y == "no"
-    scores = score_model(model, X[only], y[only], problem)
-    assert np.isnan(scores["roc_auc"])
-    assert np.isnan(scores["recall.yes"])
-    assert scores["accuracy"] == 1.0
-
-
-def test_predictions_stand_beside_the_truth():
-    X, y, problem = mixed()
-    model = fit_model(build_pipeline(build_estimator("auto", {}, random_state=0), X, problem), X, y)
-    table = tabulate_predictions(model, X, y)
-    assert list(table) == ["truth", "prediction", "probability.no", "probability.yes"]
-    np.testing.assert_allclose(table[["probability.no", "probability.yes"]].sum(axis=1), 1.0)

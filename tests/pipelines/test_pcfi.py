@@ -60,7 +60,7 @@ def test_the_stage_stores_what_the_library_computes_for_the_users_features():
     assert len(metrics) == 2 * 3 * 2
     assert metrics["pcfi.rare.kind"] == expected.values[1, 1]
     assert all(isinstance(value, float) and np.isfinite(value) for value in metrics.values())
-    assert "(held-out rows)" in stored["pcfi.held_out_text"]
+    assert "held-out rows)" in stored["pcfi.held_out_text"]
     assert "1 feature not shown" in stored["pcfi.importance_figure"].axes[1].get_title(loc="right")
 
 

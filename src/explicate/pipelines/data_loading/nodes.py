@@ -24,7 +24,7 @@ def split_rows(
     table: pd.DataFrame, problem: Problem, options: DataLoading
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Split the checked rows into train, validation and test."""
-    from explicate.tables import split_table
+    from explicate.sampling import split_table
 
     return split_table(
         table,

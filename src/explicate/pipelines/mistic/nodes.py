@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from explicate.pipelines.mistic.options import Mistic
-from explicate.tables import Problem, features_and_target, sample_stratified
+from explicate.sampling import sample_stratified
+from explicate.tables import Problem, features_and_target
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def score_selection(
     """Score the SVM on test rows with and without selection, and draw the curve the choice was made on."""
     from explicate.core.plotting import note_figure
     from explicate.mistic.plotting import plot_performance
-    from explicate.modelling import score_model
+    from explicate.scoring import score_model
 
     if selected is None:
         return pd.DataFrame(columns=["column", "feature", "rank"]), {}, note_figure(_why_skipped()), _why_skipped()

@@ -22,7 +22,7 @@ def train_model(train: pd.DataFrame, problem: Problem, options: ModelTraining) -
 
 def score_splits(model: Any, validation: pd.DataFrame, test: pd.DataFrame, problem: Problem) -> dict[str, float]:
     """Score the model on validation and test rows."""
-    from explicate.modelling import score_model
+    from explicate.scoring import score_model
 
     return {
         f"model.{split}.{name}": value
@@ -33,7 +33,7 @@ def score_splits(model: Any, validation: pd.DataFrame, test: pd.DataFrame, probl
 
 def predict_test(model: Any, test: pd.DataFrame, problem: Problem) -> pd.DataFrame:
     """Tabulate truth, prediction and class probabilities of the test rows."""
-    from explicate.modelling import tabulate_predictions
+    from explicate.scoring import tabulate_predictions
 
     return tabulate_predictions(model, *features_and_target(test, problem))
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from explicate.pipelines.prototypes.options import Prototypes
-from explicate.tables import Problem, features_and_target, sample_stratified
+from explicate.sampling import sample_stratified
+from explicate.tables import Problem, features_and_target
 
 logger = logging.getLogger(__name__)
 

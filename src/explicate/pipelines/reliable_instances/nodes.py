@@ -16,7 +16,7 @@ def select_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float]]:
     """Keep reliable test rows (a stratified sample of them when capped); count what was kept."""
     from explicate.reliability import count_kept, select_reliable_instances
-    from explicate.tables import sample_stratified
+    from explicate.sampling import sample_stratified
 
     X, y = features_and_target(test, problem)
     _, mask = select_reliable_instances(

@@ -31,10 +31,10 @@ def explain_locally(
     model: Any, train: pd.DataFrame, reliable: pd.DataFrame, problem: Problem, options: Sofi
 ) -> tuple[pd.DataFrame, pd.DataFrame, Any, Any]:
     """Search the ranking of single rows: chosen ones to draw, and more to aggregate."""
+    from explicate.sampling import sample_stratified
     from explicate.sofi.explanation import aggregate_explanations
     from explicate.sofi.instances import choose_instances
     from explicate.sofi.plotting import plot_explanation_grid, plot_ranks
-    from explicate.tables import sample_stratified
 
     X, y = features_and_target(reliable, problem)
     classify = problem["task"] == "classification"
