@@ -89,7 +89,17 @@ def test_many_rows_metrics_and_frequency():
     assert "most often p" in part.summary()
 
 
+def test_frames_are_matched_by_name_and_series_are_rows():
+    a, b = pd.DataFrame([[3.0, 1.0]], columns=["p", "q"]), pd.DataFrame([[0.0, 2.0]], columns=["q", "p"])
+    assert alike_parts(a, b).names() == ["p"]
+    assert alike_parts(a.iloc[0], b.iloc[0]).names() == ["p"]
+    with pytest.raises(ValueError, match="prototype"):
+        alike_parts(a, b.rename(columns={"p": "r"}))
+
+
 def test_errors_say_what_to_give():
+    with pytest.raises(ValueError, match="instance has 0 rows"):
+        alike_parts(np.empty((0, 2)), np.empty((0, 2)))
     with pytest.raises(ValueError, match="one prototype per instance"):
         alike_parts([1.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="features has 1 names"):

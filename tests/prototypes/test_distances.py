@@ -99,6 +99,18 @@ def test_infinite_values_are_refused_by_name():
         GowerDistance().fit(pd.DataFrame({"n": [0.0, 1.0]})).encode(rows)
 
 
+def test_columns_gower_cannot_compare_are_named():
+    distance = GowerDistance().fit(pd.DataFrame({"n": [0.0, 1.0]}))
+    with pytest.raises(ValueError, match="column 'n' was numeric in fit and is not now"):
+        distance.encode(pd.DataFrame({"n": ["x"]}))
+    with pytest.raises(ValueError, match="column 'c' holds values that cannot be told apart"):
+        GowerDistance().fit(pd.DataFrame({"c": [[1], [2]]}))
+
+
+def test_the_largest_numbers_have_a_range():
+    assert GowerDistance().fit([[-1e308], [1e308]]).pairwise([[-1e308], [0.0], [1e308]])[0].tolist() == [0, 0.5, 1]
+
+
 def test_sums_are_right_beyond_the_range_too():
     distance = GowerDistance().fit([[0.0], [1.0]])
     codes = distance.encode([[0.0], [0.5], [4.0], [9.0], [np.nan]])

@@ -395,3 +395,13 @@ def test_pairs_kept_or_computed_when_needed_give_the_same(wine, forest, kind, pa
 def test_classes_are_needed_with_a_distance():
     with pytest.raises(ValueError, match="requires y to be passed"):
         GreedyKMedoids(GowerDistance()).fit([[0.0], [1.0]])
+
+
+def test_classes_given_with_a_distance_keep_their_kind_and_may_not_be_missing():
+    X = [[0.0], [1.0], [2.0]]
+    selector = GreedyKMedoids(GowerDistance(), 1).fit(X, pd.array([3, 5, 5], dtype="Int64"))
+    assert selector.classes_.dtype.kind in "iO"
+    assert selector.classes_.tolist() == [3, 5]
+    for labels in (["a", None, "b"], pd.array(["a", None, "b"], dtype="string"), pd.array([1, None, 2], dtype="Int64")):
+        with pytest.raises(ValueError, match="y holds missing values|y contains NaN"):
+            GreedyKMedoids(GowerDistance(), 1).fit(X, labels)

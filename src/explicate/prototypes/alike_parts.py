@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from explicate.core.validation import check_choice
+from explicate.core.validation import align_columns, check_choice
 from explicate.prototypes.attribution import normalize_importance
 
 MASKS = ("mean", "knee", "sqrt", "log")
@@ -117,7 +117,7 @@ def alike_parts(
         farthest below the chord from first to last; the heaviest alone when none is below); the ⌈√d⌉ or ⌈log₂(d + 1)⌉
         heaviest. A weight of zero never does.
     features : sequence, optional
-        Names; columns of a frame, or positions, by default.
+        Names; columns of a frame (index of a Series), or positions, by default. Two frames are matched by name.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def alike_parts(
     Raises
     ------
     ValueError
-        When shapes differ, or for an unknown mask.
+        When shapes or names differ, without rows, or for an unknown mask.
 
     References
     ----------
@@ -139,10 +139,15 @@ def alike_parts(
     ['size']
     """
     check_choice("mask", mask, MASKS)
-    if features is None and isinstance(instance, pd.DataFrame):
-        features = list(instance.columns)
+    instance, prototype = (x.to_frame().T if isinstance(x, pd.Series) else x for x in (instance, prototype))
+    if isinstance(instance, pd.DataFrame):
+        features = list(instance.columns) if features is None else features
+        if isinstance(prototype, pd.DataFrame):
+            prototype = align_columns(prototype, list(instance.columns), what="prototype")
     a = np.atleast_2d(np.asarray(instance, dtype=float))
     b = np.atleast_2d(np.asarray(prototype, dtype=float))
+    if len(a) == 0:
+        raise ValueError("instance has 0 rows; give at least one.")
     if a.shape != b.shape:
         raise ValueError(f"instance has shape {a.shape} and prototype {b.shape}; give one prototype per instance.")
     names = tuple(range(a.shape[1])) if features is None else tuple(features)

@@ -31,14 +31,14 @@ class GowerDistance(Distance):
         self.columns_ = list(frame.columns)
         self.named_ = isinstance(X, pd.DataFrame)
         self.numeric_ = np.array([_is_numeric(frame.iloc[:, k]) for k in range(frame.shape[1])], dtype=bool)
-        self.low_, self.span_ = np.zeros(frame.shape[1]), np.ones(frame.shape[1])
+        self.low_, self.span_ = np.zeros(frame.shape[1]), np.ones(frame.shape[1])  # of halves
         self.categories_: dict[int, pd.Index] = {}
         for k in range(frame.shape[1]):
             column = frame.iloc[:, k]
             if not self.numeric_[k]:
-                self.categories_[k] = pd.Index(column.dropna().astype(object).unique())
+                self.categories_[k] = _categories(column)
                 continue
-            values = _numbers(column)
+            values = _halves(column)
             known = values[~np.isnan(values)]
             if len(known):
                 self.low_[k] = known.min()
@@ -54,7 +54,7 @@ class GowerDistance(Distance):
         for k in range(frame.shape[1]):
             column = frame.iloc[:, k]
             if self.numeric_[k]:
-                codes[:, k] = (_numbers(column) - self.low_[k]) / self.span_[k]
+                codes[:, k] = (_halves(column) - self.low_[k]) / self.span_[k]
                 continue
             missing = column.isna().to_numpy()
             found = self.categories_[k].get_indexer(column.astype(object).where(~missing, None))
@@ -110,8 +110,19 @@ def _is_numeric(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _numbers(column: pd.Series) -> np.ndarray:
-    values = column.to_numpy(dtype=float, na_value=np.nan)
+def _halves(column: pd.Series) -> np.ndarray:
+    """Return half of each number, so that the range of the largest ones is finite too."""
+    try:
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {column.name!r} was numeric in fit and is not now ({error}).") from error
     if np.isinf(values).any():
         raise ValueError(f"column {column.name!r} holds infinite values; replace them (missing values may stay).")
-    return values
+    return values / 2
+
+
+def _categories(column: pd.Series) -> pd.Index:
+    try:
+        return pd.Index(column.dropna().astype(object).unique())
+    except TypeError as error:
+        raise ValueError(f"column {column.name!r} holds values that cannot be told apart ({error}).") from error

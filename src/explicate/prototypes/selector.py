@@ -261,6 +261,9 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
                     "model is a Distance, so requires y to be passed, but the target y is None; give the classes as y "
                     "or a fitted model."
                 )
+            y = y.to_numpy() if hasattr(y, "to_numpy") else y  # nullable whole numbers stay whole
+            if np.asarray(y).dtype.kind == "O" and pd.isna(np.asarray(y)).any():
+                raise ValueError("y holds missing values; give a class for every row.")
             y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
             check_consistent_length(rows, y)
             check_classification_targets(y)
