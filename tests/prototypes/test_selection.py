@@ -403,5 +403,5 @@ def test_classes_given_with_a_distance_keep_their_kind_and_may_not_be_missing():
     assert selector.classes_.dtype.kind in "iO"
     assert selector.classes_.tolist() == [3, 5]
     for labels in (["a", None, "b"], pd.array(["a", None, "b"], dtype="string"), pd.array([1, None, 2], dtype="Int64")):
-        with pytest.raises(ValueError, match="y holds missing values|y contains NaN"):
+        with pytest.raises(ValueError, match=r"y holds missing values|y contains NaN"):
             GreedyKMedoids(GowerDistance(), 1).fit(X, labels)
