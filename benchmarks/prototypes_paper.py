@@ -133,6 +133,32 @@ def run(name: str, folder: Path, seed: int) -> tuple[list[dict], list[pd.DataFra
     return rows, trials, ablation
 
 
+def summarise(table: pd.DataFrame) -> None:
+    """Print one line per table and algorithm: raw, and what importance changes on the same seeds."""
+    print(
+        "\n| data | algorithm | raw accuracy (fidelity) | Δ diversity | Δ similarity | Δ fidelity, diversity | "
+        "Δ fidelity, similarity | paper Raw / FI |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for (name, algorithm), part in table.groupby(["data", "algorithm"], sort=False):
+        by_role = {role: rows.set_index("seed") for role, rows in part.groupby("role")}
+        raw = by_role["raw"]
+        cells = [f"{short(raw['test_accuracy'].mean())} ({short(raw['test_fidelity'].mean())})"]
+        for score in ("test_accuracy", "test_fidelity"):
+            for role in ROLES[1:]:
+                gap = by_role[role][score] - raw[score]
+                cells.append(
+                    f"{short(gap.mean(), '+')} ± {short(gap.std(ddof=1))}" if len(gap) > 1 else short(gap.mean(), "+")
+                )
+        paper = " / ".join(short(value) for value in PAPER[name, algorithm])
+        print(f"| {name} | {algorithm} | {' | '.join(cells)} | {paper} |")
+
+
+def short(value: float, sign: str = "") -> str:
+    """Return three decimals without the leading zero."""
+    return f"{value:{sign}.3f}".replace("0.", ".", 1).replace("-", "−")
+
+
 def tied_to_first_class(selector, forest, validation, test) -> dict[str, float]:
     """Score 1-NN as the released code does, where a row as far from two classes belongs to the first of them."""
     scores = {}
@@ -209,6 +235,7 @@ def main() -> None:
         results = results[results["seed"] < 42 + arguments.seeds]
     else:
         results = collect(arguments.sets, arguments.data, range(42, 42 + arguments.seeds), arguments.output)
+    summarise(results)
     report(results)
 
 
