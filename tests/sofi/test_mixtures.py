@@ -361,3 +361,16 @@ def test_the_explainer_reads_trees_that_answer_in_single_precision(kind):
     model.fit(X, y if kind.endswith("Regressor") else (y > 0).astype(int))
     explanation = SOFIExplainer(model, X, n_background=5, random_state=0, verbose=False).explain(X.head(8))
     assert "compiled trees" in explanation.summary()
+
+
+@pytest.mark.parametrize("n", [5, 70])
+@pytest.mark.parametrize("model", CLASSIFIERS[:4], ids=name_of)
+def test_walking_many_sets_at_once_equals_walking_each(model, n):
+    X, y = problem(3, n=n)
+    model.fit(X, y)
+    compiled = compile_response(model, X[:9], X[20:26], [[k] for k in range(n)], regression=False, max_bytes=0.0)
+    assert compiled.n_triples == 0  # no room: trees are walked
+    generator = np.random.default_rng(1)
+    nested = np.tril(np.ones((n, n), dtype=bool))[:, generator.permutation(n)]
+    for sets in (nested, generator.random((131, n)) < 0.5, nested[:1], nested[:0]):
+        np.testing.assert_allclose(compiled(sets), compiled.per_row(sets).mean(axis=1), rtol=0, atol=1e-12)

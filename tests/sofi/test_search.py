@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explicate.sofi import curve_auc, degradation_score, hill_climbing, noise_onset
 from explicate.sofi.lattice import best_order, exact_order, window_order
 from explicate.sofi.objective import Objective
-from explicate.sofi.search import Budget, ExactCost, descend, find_ranking
+from explicate.sofi.search import Budget, ExactCost, _affordable_width, _starts, descend, find_ranking
 
 
 class TableResponse:
@@ -105,6 +105,21 @@ def test_a_window_is_arranged_in_the_best_way(seed, start, width):
     ]
     best = max(objective.evaluate(rival).ds for rival in rivals)
     assert objective.evaluate(found).ds == pytest.approx(best, abs=1e-12)
+
+
+def test_windows_are_as_wide_as_the_seconds_allow_and_cover_every_position():
+    assert _affordable_width(30, 1e-6, 30.0) == 6
+    assert _affordable_width(30, 0.2, 30.0) == 2
+    assert _affordable_width(30, 0.03, 30.0) in {3, 4, 5}
+    for n in range(2, 14):
+        for width in range(2, min(n, 6) + 1):
+            starts = _starts(n, width)
+            assert {start + k for start in starts for k in range(width)} == set(range(n))
+            assert starts == sorted(set(starts))
+    response = random_response(9, 0)
+    response.set_seconds = lambda: 1e3
+    found, _ = find_ranking(response, greedy, search="auto", budget=Budget(), seed=0)
+    assert found.reason.endswith("windows of 2")
 
 
 def test_descent_ends_where_no_adjacent_swap_helps():

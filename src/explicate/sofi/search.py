@@ -166,9 +166,23 @@ def find_ranking(
     if search == "hill_climbing":
         return Found(climb["evaluation"], "hill_climbing", "as asked", n < 2, climb), objective
     # Descending from the climbed ranking and from the start: never worse than climbing alone.
-    ends = [descend(objective, order, WINDOW) for order in (climb["evaluation"].order, start)]
+    width = _affordable_width(n, response.set_seconds(), budget.max_exact_seconds)
+    ends = [descend(objective, order, width) for order in (climb["evaluation"].order, start)]
     best = max(ends, key=lambda end: end.ds)
-    return Found(best, "descent", str(refusal), n < 2, climb), objective
+    return Found(best, "descent", f"{refusal}; windows of {width}", n < 2, climb), objective
+
+
+def _affordable_width(n: int, set_seconds: float, max_seconds: float) -> int:
+    """Return the widest windows whose sets, over a pass, fit the seconds an exact search may take; two always do."""
+    for width in range(WINDOW, 2, -1):
+        if n / max(1, width // 2) * 2 ** (width + 1) * set_seconds <= max_seconds:
+            return width
+    return 2
+
+
+def _starts(n: int, width: int) -> list[int]:
+    """Return where the windows of a pass begin: every half width, and at the end."""
+    return sorted({*range(0, n - width + 1, max(1, width // 2)), n - width})
 
 
 def descend(objective: Objective, order: Sequence[int], width: int) -> RankingEvaluation:
@@ -194,10 +208,10 @@ def descend(objective: Objective, order: Sequence[int], width: int) -> RankingEv
         while improved:
             improved = False
             whole = (1 << n) - 1
-            starts = range(0, n - size + 1, max(1, size // 2))
+            starts = _starts(n, size)
             masks = [mask for start in starts for mask in window_masks(best.order, start, size)]
             objective.fetch([*masks, *(whole ^ mask for mask in masks)])
-            for start in [*starts, n - size]:
+            for start in starts:
                 candidate = objective.evaluate(window_order(objective, best.order, start, size))
                 if candidate.ds > best.ds + MINIMUM_GAIN:
                     best, improved = candidate, True
