@@ -239,7 +239,7 @@ def test_neither_memory_nor_blocks_change_the_answer(model, monkeypatch):
     sets = all_sets(N)
     roomy = compile_response(model, X[:30], X[40:50], SINGLES, regression=regression)
     tight = dataclasses.replace(roomy, max_bytes=0.0)
-    monkeypatch.setattr("explicate.sofi.mixtures_response._BLOCK_BYTES", 1.0)
+    monkeypatch.setattr("explicate.sofi.mixtures_store.BLOCK_BYTES", 1.0)
     assert roomy.n_triples > 0
     assert tight.n_triples == 0
     for answer in (roomy, tight):

@@ -19,6 +19,7 @@ from explicate.core.encoding import column_origins, split_model
 from explicate.core.tree_readers import is_tree_ensemble, read_trees
 from explicate.core.trees import TreeEnsemble
 from explicate.sofi import mixtures_kernels as kernels
+from explicate.sofi import mixtures_walk_kernels as walks
 from explicate.sofi.mixtures_response import CompiledResponse
 
 __all__ = ["CompiledResponse", "NotCompilableError", "compile_response"]
@@ -160,7 +161,7 @@ def _build(
         scale=scale,
         regression=regression,
         n_features=n_features,
-        depth=int(kernels.depth_of(ensemble.roots, ensemble.left, ensemble.right)),
+        depth=int(walks.depth_of(ensemble.roots, ensemble.left, ensemble.right)),
         max_bytes=max_bytes,
     )
 

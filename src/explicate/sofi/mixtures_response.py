@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from explicate.core.parallel import row_blocks
+from explicate.sofi import mixtures_enumeration_kernels as enumeration
 from explicate.sofi import mixtures_kernels as kernels
+from explicate.sofi import mixtures_table_kernels as tables
+from explicate.sofi import mixtures_walk_kernels as walks
+from explicate.sofi.mixtures_store import BLOCK_BYTES, Triples, bucket, in_blocks, keep, merge
 
 #: Most features a table of all subsets may have: 2**30 numbers are 8.6 GB.
 MOST_TABLE_FEATURES = 30
 #: Nominal seconds of the inner loops, for predictions that do not depend on the clock: one triple checked, one
 #: entry added in a transform, one link applied, one level of one tree walked or enumerated for one mixture.
 CHECK, ADD, LINK, VISIT, ENUMERATE = 1e-9, 0.5e-9, 6e-9, 0.25e-9, 1e-7
-_BLOCK_BYTES = 64e6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,7 +127,7 @@ class CompiledResponse:
             return kernels.evaluate_buckets(*self._buckets, _words(sets))
         if self.linear:
             return self._walk_together(sets)
-        blocks = row_blocks(len(sets), 8.0 * self.n_rows, _BLOCK_BYTES)
+        blocks = row_blocks(len(sets), 8.0 * self.n_rows, BLOCK_BYTES)
         return np.concatenate([self.per_row(sets[block]).mean(axis=1) for block in blocks] or [np.zeros(0)])
 
     def _walk_together(self, sets: np.ndarray) -> np.ndarray:
@@ -135,7 +138,7 @@ class CompiledResponse:
             swapped = np.zeros((self.x.shape[1], some.stop - some.start), dtype=bool)
             swapped[known] = sets[some][:, self.logical[known]].T
             means.append(
-                kernels.traverse_linear(
+                walks.traverse_linear(
                     self.trees, self.values, self.x, self.b, self.column, _words(swapped)[:, 0],
                     swapped.shape[1], self.depth, self.scale,
                 )
@@ -159,7 +162,7 @@ class CompiledResponse:
             swapped = np.zeros((len(sets), self.x.shape[1]), dtype=bool)
             known = self.logical >= 0
             swapped[:, known] = sets[:, self.logical[known]]
-            return kernels.traverse(
+            return walks.traverse(
                 self.trees, self.values, self.outputs_of_tree, self.x, self.b, self.column, swapped,
                 self.depth, self.scale, self.link, self.base, self.target, self.regression,
             )  # fmt: skip
@@ -200,7 +203,7 @@ class CompiledResponse:
             self._linear_table(total)
         else:
             for rows, groups in self._groups():
-                kernels.add_tables(
+                tables.add_tables(
                     *groups, n, self._groups_per_row, self.link, self.base, self.target[rows], self.regression, total
                 )
             total /= self.n_rows
@@ -212,17 +215,17 @@ class CompiledResponse:
         sides, mirrored = 2, total
         if self._merged is not None:
             _, keys, _, weights = self._merged
-            sides = kernels.best_sides(keys[:, 0], keys[:, 1], 0, len(weights), self.n_features)
+            sides = tables.best_sides(keys[:, 0], keys[:, 1], 0, len(weights), self.n_features)
         if sides == 2:
             mirrored = np.zeros_like(total)
         for _, (_, keys, _, weights) in blocks:
-            kernels.expand(keys[:, 0], keys[:, 1], weights, 0, len(weights), total, mirrored, sides)
-        kernels.subset_sums(total)
+            tables.expand(keys[:, 0], keys[:, 1], weights, 0, len(weights), total, mirrored, sides)
+        tables.subset_sums(total)
         if sides == 1:
             total[:] = total[::-1].copy()
         elif sides == 2:
-            kernels.subset_sums(mirrored)
-            kernels.add_complement(total, mirrored)
+            tables.subset_sums(mirrored)
+            tables.add_complement(total, mirrored)
         if divisor > 1:
             total /= divisor
 
@@ -274,93 +277,33 @@ class CompiledResponse:
             )
         return sets
 
-    def _enumerate(self, rows: slice) -> tuple[np.ndarray, ...]:
-        return kernels.enumerate_groups(
+    def _enumerate(self, rows: slice) -> Triples:
+        return enumeration.enumerate_groups(
             self.trees, self.values, self.outputs_of_tree, self.x[rows], self.b, self.logical, self.column[rows],
             not self.linear, self.n_words, self.depth, self.scale / (len(self.b) if self.linear else 1),
         )  # fmt: skip
 
-    def _enumerated_blocks(self) -> Iterator[tuple[slice, tuple[np.ndarray, ...]]]:
-        """Enumerate blocks of instances whose triples take about `_BLOCK_BYTES`, by the size of the last block."""
-        start, step = 0, 4
-        while start < self.n_rows:
-            rows = slice(start, min(start + step, self.n_rows))
-            groups = self._enumerate(rows)
-            yield rows, groups
-            per_row = _bytes(groups) / (rows.stop - rows.start)
-            start, step = rows.stop, max(1, min(4 * step, int(_BLOCK_BYTES // max(per_row, 1.0))))
-
-    def _groups(self) -> Iterator[tuple[slice, tuple[np.ndarray, ...]]]:
+    def _groups(self) -> Iterator[tuple[slice, Triples]]:
         """Return what is in store already, else enumerate block by block without keeping."""
         stored = self.__dict__.get("_stored")
-        return self._enumerated_blocks() if stored is None else iter([(slice(0, self.n_rows), stored)])
+        return in_blocks(self._enumerate, self.n_rows) if stored is None else iter([(slice(0, self.n_rows), stored)])
 
     @cached_property
-    def _stored(self) -> tuple[np.ndarray, ...] | None:
+    def _stored(self) -> Triples | None:
         """Triples of every group, or None when they would not fit."""
-        parts: list[tuple[np.ndarray, ...]] = []
-        taken = 0.0
-        for rows, groups in self._enumerated_blocks():
-            parts.append(groups)
-            taken += _bytes(groups)
-            if 2 * taken * self.n_rows / rows.stop > self.max_bytes:  # twice: parts and their concatenation
-                return None
-        if len(parts) == 1:
-            return parts[0]
-        shifts = np.cumsum([0] + [part[0][-1] for part in parts[:-1]])
-        offsets = np.concatenate([[0]] + [part[0][1:] + shift for part, shift in zip(parts, shifts, strict=True)])
-        return (offsets, *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3)))
+        return keep(in_blocks(self._enumerate, self.n_rows), self.n_rows, self.max_bytes)
 
     @cached_property
-    def _merged(self) -> tuple[np.ndarray, ...] | None:
+    def _merged(self) -> Triples | None:
         """Triples of the mean response over all instances as one group, or None when they would not fit."""
         if self.n_rows == 1:
             return self._enumerate(slice(0, 1))
-        width = 2 * self.n_words
-        count, room = 0, 0
-        keys, outputs, weights = np.empty((0, width), np.uint64), np.zeros(0, np.int32), np.empty(0)
-        slots = np.full(1, -1, np.int64)
-        for rows, (_, more_keys, _, more_weights) in self._enumerated_blocks():
-            needed = count + len(more_weights) + 1
-            if needed > room:
-                room = max(needed, int(1.5 * room))
-                n_slots = 1 << int(np.ceil(np.log2(1.5 * room)))
-                if 2.5 * room * (8 * width + 12) + 8 * n_slots > self.max_bytes:
-                    return None
-                keys, outputs, weights = (
-                    _roomy(keys, count, room),
-                    np.zeros(room, np.int32),
-                    _roomy(weights, count, room),
-                )
-                slots = np.full(n_slots, -1, np.int64)
-                kernels.fill_slots(slots, keys, outputs, count)
-            count = kernels.merge_into(slots, keys, outputs, weights, count, more_keys, more_weights)
-            # Distinct triples grow faster than the square root of the instances: give up before the work, not after.
-            if 2.5 * (8 * width + 12) * count * (self.n_rows / rows.stop) ** 0.5 > self.max_bytes:
-                return None
-        offsets = np.array([0, count], dtype=np.int64)
-        return offsets, keys[:count].copy(), outputs[:count], weights[:count] / self.n_rows
+        return merge(in_blocks(self._enumerate, self.n_rows), self.n_rows, self.n_words, self.max_bytes)
 
     @cached_property
     def _buckets(self) -> tuple[np.ndarray, ...]:
-        """Merged triples sorted by what they keep: starts of equal runs, kept masks, marginalised masks, weights."""
         assert self._merged is not None
-        _, keys, _, weights = self._merged
-        order = np.lexsort(keys[:, : self.n_words].T)
-        kept = keys[order, : self.n_words]
-        starts = np.flatnonzero(np.append(True, (kept[1:] != kept[:-1]).any(axis=1)))[: len(kept)]
-        gone = np.ascontiguousarray(keys[order, self.n_words :])
-        return np.append(starts, len(kept)), np.ascontiguousarray(kept[starts]), gone, weights[order]
-
-
-def _roomy(array: np.ndarray, count: int, room: int) -> np.ndarray:
-    larger = np.empty((room, *array.shape[1:]), dtype=array.dtype)
-    larger[:count] = array[:count]
-    return larger
-
-
-def _bytes(groups: tuple[np.ndarray, ...]) -> float:
-    return float(sum(array.nbytes for array in groups))
+        return bucket(self._merged, self.n_words)
 
 
 def _words(sets: np.ndarray) -> np.ndarray:
