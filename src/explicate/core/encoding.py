@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 
 def split_model(model: Any) -> tuple[Any, Any]:
@@ -39,6 +40,28 @@ def split_model(model: Any) -> tuple[Any, Any]:
         return None, model
     steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
     return (model[:-1] if steps else None), model.steps[-1][1]
+
+
+def dense_floats(rows: Any) -> np.ndarray:
+    """
+    Return encoded rows as float64, whatever container an encoder left them in; missing values become NaN.
+
+    Parameters
+    ----------
+    rows : DataFrame, sparse matrix or array-like of shape (n_rows, n_columns)
+        Numbers.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> dense_floats(csr_array([[0, 2]])).tolist()
+    [[0.0, 2.0]]
+    """
+    if hasattr(rows, "toarray"):
+        rows = rows.toarray()
+    if isinstance(rows, pd.DataFrame):
+        return rows.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(rows, dtype=np.float64)
 
 
 def column_origins(encoder: Any, n_columns: int) -> np.ndarray | None:
@@ -190,7 +213,6 @@ def feature_groups_from_encoder(encoder: Any) -> dict[Any, list[Any]]:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from sklearn.preprocessing import OneHotEncoder
     >>> feature_groups_from_encoder(OneHotEncoder().fit(pd.DataFrame({"sex": ["f", "m"]})))
     {'sex': ['sex_f', 'sex_m']}

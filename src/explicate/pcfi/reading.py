@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from explicate.core.encoding import column_origins, split_model
+from explicate.core.encoding import column_origins, dense_floats, split_model
 from explicate.core.tree_readers import read_trees
 from explicate.core.trees import TreeEnsemble
 from explicate.core.validation import align_columns, check_choice
@@ -24,11 +24,7 @@ def encoded_rows(X: Any, encoder: Any, estimator: Any) -> np.ndarray:
         rows = align_columns(X, estimator.feature_names_in_.tolist())
     else:
         rows = X
-    if hasattr(rows, "toarray"):
-        rows = rows.toarray()
-    if isinstance(rows, pd.DataFrame):
-        return rows.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.asarray(rows, dtype=np.float64)
+    return dense_floats(rows)
 
 
 def out_of_bag_rows(estimator: Any, n_rows: int) -> np.ndarray:

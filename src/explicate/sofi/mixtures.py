@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from explicate.core.encoding import column_origins, split_model
+from explicate.core.encoding import column_origins, dense_floats, split_model
 from explicate.core.tree_readers import is_tree_ensemble, read_trees
 from explicate.core.trees import TreeEnsemble
 from explicate.sofi import mixtures_kernels as kernels
@@ -170,11 +170,7 @@ def _numbers(rows: Any, steps: Sequence[Any]) -> np.ndarray:
     """Encode rows and return them as float64, missing values as NaN."""
     for step in steps:
         rows = rows if step is None else step.transform(rows)
-    if hasattr(rows, "toarray"):
-        rows = rows.toarray()
-    if isinstance(rows, pd.DataFrame):
-        return rows.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.asarray(rows, dtype=np.float64)
+    return dense_floats(rows)
 
 
 def _default_query(model: Any, encoder: Any, regression: bool) -> Callable[[Any], np.ndarray]:
