@@ -214,8 +214,8 @@ def report(table: pd.DataFrame) -> None:
         print(
             "\nA row as near to a prototype of one class as to one of another goes to the prototype selected first\n"
             "here, to the first class in the released code. With its rule the numbers are those of the corrected\n"
-            "code. On diabetes the grids differ: its G-KM is k = 15 here, which ties with k = 10 on validation, and its\n"
-            "SM-A is m = 30, which m = 14 beats."
+            "code. On diabetes the grids differ: its G-KM is k = 15 here, which ties with k = 10 on validation, and\n"
+            "its SM-A is m = 30, which m = 14 beats."
         )
 
 
