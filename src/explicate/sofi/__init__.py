@@ -3,9 +3,10 @@
 from explicate.core.encoding import feature_groups_from_encoder
 from explicate.core.features import FeatureSpace
 from explicate.reliability import select_reliable_instances
+from explicate.sofi.aggregation import aggregate_explanations
 from explicate.sofi.climbing import hill_climbing
 from explicate.sofi.explainer import SOFIExplainer
-from explicate.sofi.explanation import SOFIExplanation, aggregate_explanations
+from explicate.sofi.explanation import SOFIExplanation
 from explicate.sofi.marginalization import Marginalizer
 from explicate.sofi.objective import Objective, RankingEvaluation, curve_auc, degradation_score, noise_onset
 from explicate.sofi.plotting import plot_explanation_grid, set_curve_colors, set_plot_style

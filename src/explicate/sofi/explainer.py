@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from explicate.core.features import FeatureSpace
 from explicate.core.parallel import parallel_map
 from explicate.core.validation import align_columns, check_choice, check_number
 from explicate.reliability import infer_task
+from explicate.sofi.aggregation import warn_of_scale
 from explicate.sofi.climbing import no_climb
 from explicate.sofi.explanation import SOFIExplanation
 from explicate.sofi.inputs import (
@@ -24,18 +24,13 @@ from explicate.sofi.inputs import (
     encoded_groups,
     fixed_seed,
     like_training,
-    suspects,
     task_of_callables,
 )
 from explicate.sofi.marginalization import Marginalizer
 from explicate.sofi.objective import Objective
-from explicate.sofi.response import ModelAdapter, QueryResponse, adapt_model, encoding_of
+from explicate.sofi.reading import ModelReader
+from explicate.sofi.response import adapt_model, encoding_of
 from explicate.sofi.search import Budget, Found, find_ranking
-
-PATHS = (
-    "fit a Pipeline that carries the encoder, pass the fitted encoder as encoder=, or pass encoded data with "
-    "feature_groups="
-)
 
 
 class SOFIExplainer:
@@ -179,8 +174,7 @@ class SOFIExplainer:
             n_background,
             self._seed,
         )
-        self._model, self._encoder = model, encoder
-        self._adapter = adapt_model(
+        adapter = adapt_model(
             model,
             classification=classification,
             transform=None if encoder is None else self.space_.transform,
@@ -188,12 +182,20 @@ class SOFIExplainer:
             proba_fn=proba_fn,
             as_array=self._as_array,
         )
-        self._compile = compile_trees and not known
-        self._chunk, self._verbose, self._n_jobs = chunk_size, verbose, n_jobs
+        self._reader = ModelReader(
+            model,
+            adapter,
+            encoder,
+            self.space_,
+            self._train,
+            compile_trees=compile_trees and not known,
+            chunk_size=chunk_size,
+        )
+        self._verbose, self._n_jobs = verbose, n_jobs
         self._search, self._initialization = search, initialization
         self._budget = Budget(max_iterations, patience, n_restarts, accept_equal, max_exact_seconds, max_memory)
         self._starting_order(initialization)
-        self._try_the_model()
+        self._reader.try_first_rows()
 
     @property
     def feature_names_(self) -> list[Any]:
@@ -257,10 +259,10 @@ class SOFIExplainer:
         start = self._starting_order(self._initialization if initialization is None else initialization)
         seed = self._seed if random_state is None else fixed_seed(random_state)
         keywords: dict[str, Any] = {"start": start, "search": search or self._search, "budget": budget, "seed": seed}
-        response, kind = self._response(table)
+        response, kind = self._reader.response(table, self.marginalizer_.rows_)
         if mode == "global":
             explanation = self._explain_one(response, kind, table, mode="global", **keywords)
-            _warn_of_scale([explanation])
+            warn_of_scale([explanation])
             return explanation
         rows = list(range(len(table)))
         explanations = parallel_map(
@@ -272,7 +274,7 @@ class SOFIExplainer:
             compiled=response if kind == "compiled trees" else None,
             keywords=keywords,
         )
-        _warn_of_scale(explanations)
+        warn_of_scale(explanations)
         return explanations[0] if len(explanations) == 1 else explanations
 
     def score_ranking(self, ranking: Sequence[Any], X: Any) -> SOFIExplanation:
@@ -308,7 +310,7 @@ class SOFIExplainer:
         """
         orders = {name: self.space_.positions(ranking) for name, ranking in rankings.items()}
         table = like_training(X, self._train)
-        response, kind = self._response(table)
+        response, kind = self._reader.response(table, self.marginalizer_.rows_)
         scored = {}
         for name, order in orders.items():
             started = time.perf_counter()
@@ -352,13 +354,13 @@ class SOFIExplainer:
         callable
             Takes booleans of shape (n_sets, n_features); returns the mean response of each set, shape (n_sets,).
         """
-        return self._response(like_training(X, self._train))[0]
+        return self._reader.response(like_training(X, self._train), self.marginalizer_.rows_)[0]
 
     def _explain_row(
         self, row: int, *, table: pd.DataFrame, compiled: Any, keywords: dict[str, Any]
     ) -> SOFIExplanation:
         one = table.iloc[row : row + 1]
-        response = self._queries(one) if compiled is None else compiled.only(row)
+        response = self._reader.queries(one, self.marginalizer_.rows_) if compiled is None else compiled.only(row)
         kind = "model queries" if compiled is None else "compiled trees"
         return self._explain_one(response, kind, one, mode="local", **keywords)
 
@@ -412,40 +414,6 @@ class SOFIExplainer:
             source=(self, table),
         )
 
-    def _response(self, table: pd.DataFrame) -> tuple[Any, str]:
-        """Compile the trees where that reproduces the model; else query it."""
-        if self._compile:
-            from explicate.core.encoding import split_model
-            from explicate.core.tree_readers import is_tree_ensemble
-
-            if is_tree_ensemble(split_model(self._model)[1]):
-                from explicate.sofi.mixtures import NotCompilableError, compile_response
-
-                try:
-                    compiled = compile_response(
-                        self._model,
-                        table,
-                        self.marginalizer_.rows_,
-                        self.space_.members,
-                        regression=self.task == "regression",
-                        encoder=self._encoder,
-                        query=self._answer,
-                    )
-                    return compiled, "compiled trees"
-                except NotCompilableError as error:
-                    warnings.warn(
-                        f"responses are queried from the model, since its trees were not compiled: {error}. Set "
-                        "compile_trees=False to silence this.",
-                        UserWarning,
-                        stacklevel=3,
-                    )
-                    self._compile = False
-        return self._queries(table), "model queries"
-
-    def _queries(self, table: pd.DataFrame) -> QueryResponse:
-        adapter = ModelAdapter(self._answer, self._adapter.classification)
-        return QueryResponse(adapter, self.space_, table, self.marginalizer_.rows_, self._chunk)
-
     def _starting_order(self, initialization: Any) -> Callable[[Objective, np.random.Generator], list[int]]:
         if isinstance(initialization, str):
             check_choice("initialization", initialization, ["greedy", "random"])
@@ -454,43 +422,3 @@ class SOFIExplainer:
             return lambda objective, generator: generator.permutation(objective.n_features).tolist()
         order = self.space_.positions(initialization)
         return lambda objective, generator: order
-
-    def _answer(self, table: pd.DataFrame) -> np.ndarray:
-        """Ask the model; when it refuses, say which columns may be why."""
-        try:
-            return self._adapter.output(table)
-        except Exception as error:
-            reasons = [" ".join(str(error).split()).rstrip("."), *suspects(table, self._train)]
-            name = type(self._model).__name__ if self._model is not None else "the callable"
-            raise ValueError(f"{name} cannot predict rows ({type(error).__name__}: {'; '.join(reasons)}).") from error
-
-    def _try_the_model(self) -> None:
-        """Fail early, and name the ways to declare an encoding."""
-        try:
-            self._answer(self._train.head(2))
-        except ValueError as error:
-            raise ValueError(f"{error} If X_train is not what the model was fitted on: {PATHS}.") from error.__cause__
-
-
-def _warn_of_scale(explanations: list[SOFIExplanation]) -> None:
-    """Warn, once a call, of responses that never fall or that climb above the unperturbed one."""
-    of = "" if len(explanations) == 1 else f" for {{}} of {len(explanations)} instances"
-    flat = [one for one in explanations if one.anchor_high <= one.anchor_low]
-    if flat:
-        warnings.warn(
-            f"the response never falls when features are marginalised{of.format(len(flat))}, so the degradation score "
-            "says nothing there: explain instances the model handles well, or raise n_background.",
-            UserWarning,
-            stacklevel=3,
-        )
-    climbing = [one for one in explanations if one not in flat and one.anchor_high > (one.raw_baseline or 0.0)]
-    if climbing:
-        worst = max(climbing, key=lambda one: one.anchor_high - (one.raw_baseline or 0.0))
-        warnings.warn(
-            f"marginalising features raised the response above the unperturbed one{of.format(len(climbing))} (at most "
-            f"from {worst.raw_baseline:.4g} to {worst.anchor_high:.4g}), and the reported scale was widened to it: "
-            "marginalised rows look more typical to the model; use marginalization='background' with a larger "
-            "n_background.",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -326,39 +326,3 @@ class SOFIExplanation:
         from explicate.sofi.plotting import plot_explanation
 
         return plot_explanation(self, **keywords)
-
-
-def aggregate_explanations(explanations: Sequence[SOFIExplanation]) -> pd.DataFrame:
-    """
-    Summarise local explanations.
-
-    Parameters
-    ----------
-    explanations : sequence of SOFIExplanation
-        Of the same features.
-
-    Returns
-    -------
-    DataFrame
-        ``feature``, ``mean_rank``, ``std_rank`` (population), ``top3_frequency``; best mean rank first.
-
-    Raises
-    ------
-    ValueError
-        When there is none, or features differ.
-    """
-    if not explanations:
-        raise ValueError("explanations is empty; explain at least one instance with mode='local'.")
-    names = explanations[0].feature_names
-    if any(one.feature_names != names for one in explanations):
-        raise ValueError("explanations are of different features; aggregate those of one explainer.")
-    ranks = np.array([np.argsort(one.order) + 1 for one in explanations])
-    table = pd.DataFrame(
-        {
-            "feature": list(names),
-            "mean_rank": ranks.mean(axis=0),
-            "std_rank": ranks.std(axis=0),
-            "top3_frequency": (ranks <= 3).mean(axis=0),
-        }
-    )
-    return table.sort_values("mean_rank", kind="stable", ignore_index=True)

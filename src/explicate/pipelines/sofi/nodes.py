@@ -32,7 +32,7 @@ def explain_locally(
 ) -> tuple[pd.DataFrame, pd.DataFrame, Any, Any]:
     """Search the ranking of single rows: chosen ones to draw, and more to aggregate."""
     from explicate.sampling import sample_stratified
-    from explicate.sofi.explanation import aggregate_explanations
+    from explicate.sofi.aggregation import aggregate_explanations
     from explicate.sofi.instances import choose_instances
     from explicate.sofi.plotting import plot_explanation_grid, plot_ranks
 
