@@ -85,6 +85,24 @@ def test_gower_by_hand():
     assert np.allclose(found, expected)
 
 
+def test_gower_is_the_mean_over_features_pair_by_pair(mixed):
+    X = mixed[0].iloc[:25].copy()
+    X.loc[X.index[3], "number"] = np.nan
+    X.loc[X.index[4:6], "kind"] = None
+    X.loc[X.index[5], "count"] = pd.NA
+    span = {name: float(X[name].max() - X[name].min()) for name in ("number", "count")}
+    expected = np.zeros((25, 25))
+    for i in range(25):
+        for j in range(25):
+            for name in X.columns:
+                x, z = X[name].iloc[i], X[name].iloc[j]
+                if pd.isna(x) or pd.isna(z):
+                    expected[i, j] += pd.isna(x) != pd.isna(z)
+                else:
+                    expected[i, j] += abs(float(x - z)) / span[name] if name in span else x != z
+    assert np.allclose(GowerDistance().fit(X).pairwise(X), expected / X.shape[1], atol=1e-6)
+
+
 def test_gower_unseen_category_and_value_beyond_the_range():
     distance = GowerDistance().fit(pd.DataFrame({"n": [0.0, 1.0], "c": ["a", "b"]}))
     other = pd.DataFrame({"n": [50.0], "c": ["new"]})

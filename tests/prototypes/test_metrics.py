@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -73,7 +74,8 @@ def test_tuning_chooses_on_validation_and_reports_on_test(iris, forest, wine, n_
     parts = [np.arange(start, 178, 3) for start in range(3)]
     train, validation, test = [(X.iloc[part], y.iloc[part]) for part in parts]
     grid = {"n_prototypes": [1, 4], "beta": [0.0, 0.5]}
-    tuning = tune(GreedyKMedoids(forest), grid, train[0], validation, test, n_jobs=n_jobs)
+    with joblib.parallel_config("threading"):  # starting processes takes longer than the work
+        tuning = tune(GreedyKMedoids(forest), grid, train[0], validation, test, n_jobs=n_jobs)
     trials = tuning.to_frame()
     assert len(trials) == 4
     best = trials[trials["chosen"]].iloc[0]

@@ -9,6 +9,7 @@ import pandas as pd
 
 from explicate.core.validation import align_columns
 from explicate.prototypes.distances import Distance, Neighbourhood
+from explicate.prototypes.kernels import gower_similarity
 
 
 class GowerDistance(Distance):
@@ -82,13 +83,7 @@ class GowerDistance(Distance):
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return one minus Gower's distance, shape (n_a, n_b), float64."""
-        far = np.zeros((len(a), len(b)))
-        for k in range(a.shape[1]):
-            x, z = a[:, k, None], b[None, :, k]
-            apart = np.minimum(np.abs(x - z), 1.0) if self.numeric_[k] else (x != z).astype(float)
-            gap = np.isnan(x).astype(float) + np.isnan(z)
-            far += np.where(gap == 0, apart, gap % 2)
-        return 1.0 - far / a.shape[1]
+        return gower_similarity(a, np.ascontiguousarray(b.T), self.numeric_)
 
 
 def _sums_of_differences(values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Loops over leaves, compiled: who shares a leaf with whom, without a matrix of all pairs."""
+"""Compiled loops: who shares a leaf with whom, how far features are apart, what a candidate gains."""
 
 from __future__ import annotations
 
@@ -122,6 +122,40 @@ def compare(a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
                 if a[i, tree] == b[j, tree]:
                     total += weight[tree]
             out[i, j] = total
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def gower_similarity(a: np.ndarray, b: np.ndarray, numeric: np.ndarray) -> np.ndarray:
+    """
+    Return one minus Gower's distance of every row of `a` to every row of `b`, shape (n_a, n_b), float64.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n_a, n_features), dtype float64
+        Scaled numbers and category positions; NaN is missing.
+    b : ndarray of shape (n_features, n_b), dtype float64
+        The other rows, transposed.
+    numeric : ndarray of shape (n_features,), dtype bool
+    """
+    out = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        far = out[i]
+        for feature in range(a.shape[1]):
+            x = a[i, feature]
+            other = b[feature]
+            if np.isnan(x):
+                for j in range(far.shape[0]):
+                    far[j] += 0.0 if np.isnan(other[j]) else 1.0
+            elif numeric[feature]:
+                for j in range(far.shape[0]):
+                    gap = abs(x - other[j])
+                    far[j] += gap if gap < 1.0 else 1.0  # a missing value compares false: as far as can be
+            else:
+                for j in range(far.shape[0]):
+                    far[j] += 0.0 if x == other[j] else 1.0
+        for j in range(far.shape[0]):
+            far[j] = 1.0 - far[j] / a.shape[1]
     return out
 
 
