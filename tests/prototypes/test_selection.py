@@ -184,7 +184,8 @@ def test_duplicates_and_single_leaf_give_fewer_prototypes_and_a_note(kind, param
     stump = RandomForestClassifier(5, max_depth=1, min_samples_leaf=len(X), random_state=0).fit(X, labels)
     one_leaf = GreedyKMedoids(stump, 3).fit(X)
     assert len(one_leaf.prototype_indices_) == 1
-    assert "1 prototype(s) instead of 3" in one_leaf.notes_[0]
+    assert one_leaf.notes_[0] == "never predicted on these rows, so without prototype: class 1"
+    assert "1 prototype(s) instead of 3" in one_leaf.notes_[1]
 
 
 def test_penalty_that_leaves_no_gain_still_serves_each_class():
@@ -350,6 +351,7 @@ def test_a_class_never_predicted_has_no_prototype_and_rows_may_be_one(iris):
     model = RandomForestClassifier(5, max_depth=1, random_state=0).fit(np.vstack([X, X[:1]]), np.append(y, 9))
     selector = GreedyKMedoids(model, 2).fit(X)
     assert 9 not in selector.classes_
+    assert "never predicted on these rows, so without prototype: class 2, 9" in selector.notes_
     assert GreedyKMedoids(model, 2).fit(X[:1]).predict(X[:1]).shape == (1,)
 
 

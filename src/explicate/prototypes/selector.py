@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from explicate.core.encoding import split_model
-from explicate.core.validation import check_choice, check_memory, check_number
+from explicate.core.validation import check_choice, check_memory, check_number, shorten_list
 from explicate.prototypes.attribution import importance_of_rows
 from explicate.prototypes.classes import Bands, one_column, predictions, predicts_numbers, quantile_bands
 from explicate.prototypes.distances import Distance, TreeDistance
@@ -81,7 +81,7 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
     band_edges_ : ndarray or None
         Inner edges of the bands of a regressor.
     notes_ : list of str
-        Where fewer prototypes than asked for exist.
+        Where fewer prototypes than asked for exist, classes never predicted, and leaves that could not be read.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     """
@@ -308,6 +308,10 @@ class PrototypeSelector(ClassifierMixin, TransformerMixin, BaseEstimator, metacl
         return False
 
     def _note_shortfalls(self, groups: list[LazyGreedy]) -> None:
+        known = [] if self._bands else np.asarray(getattr(self.model, "classes_", [])).tolist()
+        never = [label for label in known if label not in set(self.classes_.tolist())]
+        if never:
+            self.notes_.append(f"never predicted on these rows, so without prototype: class {shorten_list(never)}")
         for label, group in zip(self.classes_, groups, strict=True):
             asked = max(self.per_class_minimum, getattr(self, "n_prototypes", 0) if self._per_class else 0)
             if len(group.chosen) < asked:
