@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from explicate.core.labels import EncodedLabels
-from explicate.prototypes import shap_attributions
+from explicate.prototypes import GowerDistance, GreedyKMedoids, shap_attributions
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -137,3 +137,8 @@ def test_margins_are_the_same_behind_a_pipeline(iris):
     alone = SVC(random_state=0).fit(X, y)
     piped = make_pipeline(FunctionTransformer(), SVC(random_state=0)).fit(X, y)
     assert np.array_equal(shap_attributions(alone, X[::10]), shap_attributions(piped, X[::10]))
+
+
+def test_shap_of_a_distance_is_refused():
+    with pytest.raises(ValueError, match="attributions='shap' needs a model and model is a Distance"):
+        GreedyKMedoids(GowerDistance(), 1, beta=1.0).fit([[0.0], [1.0]], ["a", "b"])

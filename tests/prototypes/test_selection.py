@@ -165,6 +165,18 @@ def test_every_predicted_class_is_served():
         SubmodularAdaptive(GowerDistance(), 1).fit(X, labels)
 
 
+def test_a_class_that_cannot_have_its_minimum_leaves_the_rest_to_others():
+    X = np.array([[0.0], [0.0], [0.0], [5.0], [6.0], [9.0], [12.0]])
+    labels = np.array(["a"] * 3 + ["b"] * 4)
+    selector = SubmodularAdaptive(GowerDistance(), 4, per_class_minimum=2).fit(X, labels)
+    assert selector.prototype_classes_.tolist().count("a") == 1
+    assert selector.prototype_classes_.tolist().count("b") == 3
+    assert selector.notes_ == ["class a: 1 prototype(s) instead of 2; no other row of it adds anything"]
+    penalised = clone(selector).set_params(beta=50.0, attributions=np.ones((7, 1))).fit(X, labels)
+    assert sorted(penalised.prototype_classes_) == ["a", "b"]  # none gains, each class is served once
+    assert "2 prototype(s) instead of 4; no other row adds anything" in penalised.notes_
+
+
 def test_weighted_gains_count_relative_to_class_size():
     X = np.concatenate([np.linspace(0, 10, 40), [4.0, 9.0]])[:, None]
     labels = np.array(["large"] * 40 + ["small"] * 2)

@@ -93,25 +93,21 @@ class SubmodularAdaptive(PrototypeSelector):
         order: list[tuple[int, int]] = []
         exhausted: set[int] = set()
         while len(order) < self.n_prototypes:
-            owed = [max(0, self.per_class_minimum - len(group.chosen)) for group in groups]
-            owed = [0 if k in exhausted else debt for k, debt in enumerate(owed)]
-            if sum(owed) >= self.n_prototypes - len(order):  # what is left belongs to classes not yet served
-                k = next(k for k, debt in enumerate(owed) if debt)
+            owed = {
+                k: self.per_class_minimum - len(group.chosen)
+                for k, group in enumerate(groups)
+                if k not in exhausted and len(group.chosen) < self.per_class_minimum
+            }
+            k = _widest(groups, self.weighted)
+            if k < 0 or sum(owed.values()) >= self.n_prototypes - len(order):  # the rest belongs to classes owed to
+                if not owed:
+                    break
+                k = min(owed)
                 if not self._serve(groups[k]):
                     exhausted.add(k)
                     continue
             else:
-                k = _widest(groups, self.weighted)
-                if k < 0:
-                    owing = [k for k, debt in enumerate(owed) if debt]
-                    if not owing:
-                        break
-                    k = owing[0]
-                    if not self._serve(groups[k]):
-                        exhausted.add(k)
-                        continue
-                else:
-                    groups[k].add()
+                groups[k].add()
             order.append((k, len(groups[k].chosen) - 1))
         if len(order) < self.n_prototypes:
             self.notes_.append(f"{len(order)} prototype(s) instead of {self.n_prototypes}; no other row adds anything")
