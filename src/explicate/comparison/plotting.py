@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, ink_on, new_figure, note_figure, short_labels, tidy
+from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, new_figure, note_figure, short_labels, tidy, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,9 +56,7 @@ def plot_ranks(result: ScoredRankings, max_features: int = 20) -> Figure:
     shown = place[kept]
     figure, ax = new_figure(2.6 + 0.75 * len(methods), 1.8 + 0.3 * len(kept))
     image = ax.imshow(shown, cmap=SEQUENTIAL + "_r", vmin=1, vmax=len(features), aspect="auto")
-    for (i, j), rank in np.ndenumerate(shown):
-        ink = ink_on(image.cmap(image.norm(rank)))
-        ax.text(j, i, str(rank), ha="center", va="center", fontsize=8, color=ink)
+    write_cells(image, shown)
     ax.set_xticks(range(len(methods)), short_labels(methods), rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(kept)), short_labels([features[k] for k in kept]))
     ax.set_title("Rank of each feature (1: most important)", fontsize=10)
@@ -77,9 +75,7 @@ def plot_agreement(table: pd.DataFrame) -> Figure:
     size = 2.4 + 0.6 * len(methods)
     figure, ax = new_figure(size, size)
     image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1)
-    for (i, j), tau in np.ndenumerate(values):
-        ink = ink_on(image.cmap(image.norm(tau)))
-        ax.text(j, i, f"{tau:.2f}", ha="center", va="center", fontsize=8, color=ink)
+    write_cells(image, [[f"{tau:.2f}" for tau in row] for row in values])
     labels = short_labels(methods)
     ax.set_xticks(range(len(methods)), labels, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(len(methods)), labels)

@@ -112,6 +112,16 @@ def ink_on(color: Any) -> str:
     return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
 
 
+def write_cells(image: Any, texts: Any, fontsize: float = 8) -> None:
+    """Write a text into each cell of an image ``ax.imshow`` returned, in the ink that stands out from its colour."""
+    import numpy as np
+
+    values = image.get_array()
+    for (row, column), text in np.ndenumerate(np.asarray(texts, dtype=object)):
+        ink = ink_on(image.cmap(image.norm(values[row, column])))
+        image.axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=fontsize)
+
+
 def note_figure(text: str) -> Figure:
     """Return a figure that says `text`: what a stage draws when it has nothing else to show."""
     figure, ax = new_figure(6.6, 1.6)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from explicate.core.plotting import INK, PALETTE, QUIET, SEQUENTIAL, new_figure, short_labels, tidy
+from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, new_figure, short_labels, tidy, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,10 +49,8 @@ def plot_importance(result: PerClassImportance, max_features: int = 20) -> Figur
     bars.set_xlabel("overall importance")
     tidy(bars)
     top = max(values.max(), 1e-12)
-    heat.imshow(values.T, cmap=SEQUENTIAL, vmin=0, vmax=top, aspect="auto")
-    for (column, row), value in np.ndenumerate(values):
-        shade = "white" if value < 0.55 * top else INK
-        heat.text(column, row, f"{value:.2f}".lstrip("0") or "0", ha="center", va="center", color=shade, fontsize=8)
+    image = heat.imshow(values.T, cmap=SEQUENTIAL, vmin=0, vmax=top, aspect="auto")
+    write_cells(image, [[f"{value:.2f}".lstrip("0") or "0" for value in row] for row in values.T])
     tidy(heat, grid=None).tick_params(length=0)
     longest = max(len(str(label)) for label in result.classes)
     slanted = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if longest > 8 and n_classes > 3 else {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from explicate.core.plotting import INK, PALETTE, QUIET, SEQUENTIAL, new_figure, short_labels, tidy
+from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, new_figure, short_labels, tidy, write_cells
 from explicate.prototypes.alike_parts import mask_weights
 
 if TYPE_CHECKING:
@@ -148,17 +148,7 @@ def plot_grid(
         figure, ax = new_figure(1.8 + 0.62 * table.shape[1], 1.5 + 0.42 * table.shape[0])
     numbers = table.to_numpy()
     image = ax.imshow(numbers, origin="lower", aspect="auto", cmap=SEQUENTIAL)
-    middle = (np.nanmin(numbers) + np.nanmax(numbers)) / 2
-    for (row, column), number in np.ndenumerate(numbers):
-        ax.text(
-            column,
-            row,
-            f"{number:.3f}".lstrip("0"),
-            ha="center",
-            va="center",
-            fontsize=7,
-            color=INK if number > middle else "white",
-        )
+    write_cells(image, [[f"{number:.3f}".lstrip("0") for number in row] for row in numbers], fontsize=7)
     ax.set_xticks(range(table.shape[1]), [f"{label:g}" for label in table.columns])
     ax.set_yticks(range(table.shape[0]), [f"{label:g}" for label in table.index])
     ax.set_xlabel({"n_prototypes": "number of prototypes", "alpha": "α"}.get(parameter, parameter))

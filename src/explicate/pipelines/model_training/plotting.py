@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from explicate.core.plotting import INK, PALETTE, QUIET, new_figure, short_labels, tidy
+from explicate.core.plotting import PALETTE, QUIET, new_figure, short_labels, tidy, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,10 +28,8 @@ def plot_confusion(predictions: pd.DataFrame) -> "Figure":
     share = numbers / np.maximum(numbers.sum(axis=1, keepdims=True), 1)
     size = 2.2 + 0.5 * len(classes)
     figure, ax = new_figure(size + 0.8, size)
-    ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    for (row, column), number in np.ndenumerate(numbers):
-        if number:
-            ax.text(column, row, number, ha="center", va="center", color="white" if share[row, column] > 0.5 else INK)
+    image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    write_cells(image, np.where(numbers, numbers.astype(str), ""), fontsize=10)
     labels = short_labels(classes, width=16)
     long = max(map(len, labels)) > 4
     ax.set_xticks(range(len(classes)), labels, rotation=40 if long else 0, ha="right" if long else "center")
