@@ -303,3 +303,27 @@ def test_refinement_adopts_the_best_set_and_pools():
     np.testing.assert_array_equal(np.flatnonzero(selector.support_), np.flatnonzero(found.support))
     pool = selector.refine(pooled=True, n_iterations=10, adopt=False)
     assert pool.supports.shape == (3, 8)
+
+
+@QUIET
+@pytest.mark.parametrize("direction", ["backward", "forward"])
+def test_the_largest_set_is_respected_and_sizes_may_be_tuned(direction):
+    X, y = data()
+    settings = {"cv": 3, "direction": direction, "max_features": 4, "random_state": 0}
+    for select in ("knee", "best", "tuned"):
+        assert MisticSelector(SVC(), GRID, select=select, **settings).fit(X, y).n_groups_ <= 4
+    tuned = MisticSelector(SVC(), GRID, select="tuned", n_jobs=2, **settings).fit(X, y)
+    table = tuned.performance_.dropna()
+    assert table["n_features"].tolist() == [1, 2, 3, 4]
+    assert tuned.n_groups_ == table["n_features"][table["tuned_score"].idxmax()]
+    folds = tuned._folds(X, y, y, (y == "birch").astype(int), None)
+    best = []
+    for fold, path in zip(folds, tuned.members_, strict=True):
+        rows, held = fold.X_train[:, path.order[:3]], fold.X_valid[:, path.order[:3]]
+        scores = []
+        for C, gamma in ((C, gamma) for C in GRID["C"] for gamma in GRID["gamma"]):
+            model = SVC(C=C, gamma=gamma, random_state=0).fit(rows, fold.y_train)
+            auc = roc_auc_score(fold.y_valid, model.decision_function(held))
+            scores.append((auc + f1_score(fold.y_valid == 1, model.predict(held) == "birch")) / 2)
+        best.append(max(scores))
+    assert table["tuned_score"].iloc[2] == pytest.approx(np.mean(best))

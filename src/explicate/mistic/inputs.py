@@ -178,7 +178,7 @@ def make_plan(selector: Any, svm: Any, kind: str, classes: np.ndarray, grid: lis
     if selector.max_features is not None:
         check_number("max_features", selector.max_features, low=1, high=n_groups, integer=True)
     if isinstance(selector.select, str):
-        check_choice("select", selector.select, ("knee", "best"))
+        check_choice("select", selector.select, ("knee", "best", "tuned"))
     else:
         check_number("select", selector.select, low=1, high=selector.max_features or n_groups, integer=True)
     for parameters in grid:  # a kernel that is not understood is said before anything is fitted

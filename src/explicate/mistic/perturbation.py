@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from explicate.core.validation import check_memory
-from explicate.mistic.freezing import FrozenMachine, freeze, group_sizes
+from explicate.mistic.criteria import exact_dual, mass_proxy, recalibrated_coverage
+from explicate.mistic.freezing import freeze, group_sizes
+from explicate.mistic.machine import svm_kind
 
 Groups = Mapping[Any, Sequence[Any]] | None
 
@@ -181,10 +183,12 @@ def dual_criterion(
     normalization: str = "per_feature",
 ) -> pd.Series:
     """
-    Exact change of the frozen dual objective, |½ βᵀ ΔK_g β| / s_g, over the support vectors.
+    Exact change of the frozen dual objective: ½ βᵀ (K_with − K_without) β / s_g, over the support vectors.
 
-    For several classes the changes of the one-vs-one machines are summed. For a linear kernel and single columns it
-    is w²/2, the criterion of SVM-RFE (Guyon et al., 2002).
+    K_with is the kernel with the group in it, K_without the one without, so that both directions have one sign: high
+    is a group that holds the classes apart, below zero one without which the machine separates more. Several classes
+    add up over the one-vs-one machines. A linear kernel and single columns give w²/2, as in SVM-RFE. A one-class SVM
+    has nothing to hold apart: its criterion is the absolute change.
 
     Parameters
     ----------
@@ -196,6 +200,16 @@ def dual_criterion(
     Series
         Criterion per group.
 
+    Notes
+    -----
+    The sign matters. Any column of an RBF kernel, noise too, makes rows less alike, which shifts the form by an amount
+    all groups share; where that shift is negative, absolute values put signal and noise in the wrong order.
+
+    References
+    ----------
+    Guyon, Weston, Barnhill, Vapnik (2002), Gene selection for cancer classification using support vector machines,
+    Machine Learning 46, the criterion DJ for nonlinear kernels.
+
     Examples
     --------
     >>> from sklearn.svm import SVC
@@ -204,7 +218,8 @@ def dual_criterion(
     [0.5, 0.0]
     """
     view = freeze(model, X_train, groups, direction, active=active, X_train=X_train)
-    values = exact_dual(view.machine, view.groups, direction, normalization)
+    one_class = svm_kind(model) == "one_class"
+    values = exact_dual(view.machine, view.groups, direction, normalization, one_class=one_class)
     return pd.Series(values, index=list(view.names), name="dual")
 
 
@@ -287,38 +302,3 @@ def one_class_contribution(
     sizes = group_sizes(view.groups, normalization)
     table = {"coverage": coverage, "eligible": coverage >= 1 - model.nu - 1e-12, "dispersion": dispersion / sizes}
     return pd.DataFrame(table, index=list(view.names))
-
-
-def exact_dual(machine: FrozenMachine, groups: Sequence[np.ndarray], direction: str, normalization: str) -> np.ndarray:
-    """Return |½ βᵀ ΔK_g β| / s_g per group, summed over machines."""
-    return np.abs(machine.dual_changes(groups, direction)).sum(axis=1) / group_sizes(groups, normalization)
-
-
-def mass_proxy(machine: FrozenMachine, groups: Sequence[np.ndarray], direction: str, normalization: str) -> np.ndarray:
-    """Return M_g per group."""
-    scale = -(machine.beta**2).sum() / 2
-    return scale * machine.mass_changes(groups, direction) / group_sizes(groups, normalization)
-
-
-def recalibrated_coverage(
-    machine: FrozenMachine,
-    rows: np.ndarray,
-    reference: np.ndarray,
-    groups: Sequence[np.ndarray],
-    direction: str,
-    nu: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return per group the share of `rows` inside after the offset is set on `reference`, and the change of spread."""
-    used = machine.active
-
-    def values(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        kernel = machine.kernel.matrix(X[:, used], machine.support_vectors[:, used])
-        whole = kernel @ machine.beta[0]
-        return whole, whole - machine.decision_changes(X, groups, direction)[:, :, 0]
-
-    before, changed = values(rows)
-    held = changed if reference is rows else values(reference)[1]
-    outside = min(int(nu * held.shape[1] + 1e-9), held.shape[1] - 1)
-    offset = np.partition(held, outside, axis=1)[:, [outside]]
-    coverage = (changed >= offset - 1e-12).mean(axis=1)
-    return coverage, np.abs(before.std() - changed.std(axis=1))

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from explicate.core.validation import check_choice, check_number
+from explicate.mistic.criteria import exact_dual, mass_proxy, recalibrated_coverage
 from explicate.mistic.freezing import FrozenMachine, freeze, group_sizes
-from explicate.mistic.perturbation import Groups, exact_dual, mass_proxy, recalibrated_coverage
+from explicate.mistic.perturbation import Groups
 
 #: Criteria over the support vectors.
 OBJECTIVES = ("dual", "kernel_mass")
@@ -147,7 +148,12 @@ def rank_groups(
         sample = ordinal_ranks(spread) + len(groups) * (eligible if direction == "forward" else ~eligible)
     if weight < 1:
         if objective == "dual":
-            objective_values = exact_dual(machine, groups, direction, normalization)
+            objective_values = exact_dual(machine, groups, direction, normalization, one_class=nu is not None)
+            # What never varies changes nothing: 0, above columns that do harm and yet of no use, so it goes first.
+            support = machine.support_vectors
+            moving = np.ptp(support, axis=0) > 1e-12 * np.abs(support).max(axis=0)
+            still = [not moving[own].any() for own in groups]
+            objective_values = np.where(still, -np.inf, objective_values)
         else:  # as MISTIC 0.1.1: the lowest M_g leaves first, and the lowest enters first
             mass = mass_proxy(machine, groups, direction, normalization)
             objective_values = mass if direction == "backward" else -mass

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from explicate.core.validation import check_choice, check_number
@@ -26,20 +25,23 @@ from explicate.mistic.inputs import (
 )
 from explicate.mistic.knee import best_count, find_knee
 from explicate.mistic.machine import svm_kind
+from explicate.mistic.predicting import UnifiedPredictor
 from explicate.mistic.refining import refine_selection
 from explicate.mistic.searching import search
 from explicate.mistic.splits import resolve_splits
-from explicate.mistic.unified import calibrate_cutoff, fit_unified, mean_ranks, performance_table, tune_unified
+from explicate.mistic.unified import (
+    calibrate_cutoff,
+    column_ranks,
+    fit_unified,
+    group_table,
+    mean_ranks,
+    performance_table,
+    tune_sizes,
+    tune_unified,
+)
 
 
-def _kind_is(*kinds: str) -> Any:
-    def check(self: MisticSelector) -> bool:
-        return svm_kind(SVC() if self.estimator is None else self.estimator) in kinds
-
-    return check
-
-
-class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
+class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     """
     Select groups of columns by what they do to fitted support vector machines.
 
@@ -65,8 +67,9 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         Name -> columns that stay together; columns in no group stand alone. A fitted encoder gives its inputs.
     group_normalization : {"per_feature", "sqrt", "none"}, default "per_feature"
     ranking_weight : float, default 0.5
-        Share of the decisions' change in the consensus rank; the rest is the objective's. Forward, 0.9 does well too;
-        backward it keeps noise on Synthetic-100 (benchmarks/mistic_quality.py).
+        Share of the decisions' change in the consensus rank; the rest is the objective's. A forward search of few
+        columns does well at 0.9. A backward search wants 0.5 or less: from a kernel of many columns any column, noise
+        too, moves the decisions, as all of them shrink or grow together.
     ranking_rows : {"synthetic", "train", "validation"}, default "synthetic"
         Rows whose decisions count: independent normal draws, or the split's own.
     n_synthetic : int, default 100
@@ -80,8 +83,9 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         Groups at most: where a forward search ends, and the largest set that may be selected.
     n_initial_medoids : int, default 20
         Columns among which a forward search starts.
-    select : {"knee", "best"} or int, default "knee"
-        Number of groups to keep.
+    select : {"knee", "best", "tuned"} or int, default "knee"
+        Number of groups to keep: at the knee of the curve, at its top, or at the top of the curve that members reach
+        when they are tuned for every number of their own groups (slower: a grid search for each).
     cutoff : {"zero", "f1", "balanced_accuracy"}, default "zero"
         Decision above which `predict` answers the second of two classes; others are found out of fold.
     n_candidates : int, default 20
@@ -101,7 +105,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     ranking_ : ndarray of int, shape (n_features_in_,)
         Rank of each column's group, 1 the most important.
     performance_ : DataFrame
-        One row per number of groups: score over members, metrics, support vectors.
+        One row per number of groups: score over members, metrics, support vectors; ``tuned_score`` for "tuned".
     group_table_ : DataFrame
         One row per group in order: rank, mean rank over members, its standard deviation, whether selected.
     members_ : tuple of MemberPath
@@ -224,13 +228,7 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         self.performance_ = performance_table(self.members_, plan)
         self.member_ranks_ = mean_ranks(self.members_)
         self.order_ = np.argsort(self.member_ranks_.mean(axis=0), kind="stable")
-        counts, scores = self.performance_["n_features"].to_numpy(), self.performance_["score"].to_numpy()
-        with warnings.catch_warnings():
-            if self.select != "knee":
-                warnings.simplefilter("ignore", UserWarning)
-            self.knee_ = find_knee(counts, scores)
-        self.best_ = best_count(counts, scores)
-        wanted = self.knee_ if self.select == "knee" else self.best_ if self.select == "best" else int(self.select)
+        wanted = self._choose_size(folds)
         return self._adopt(self.order_[:wanted], folds)
 
     def set_n_features(self, n_features: int) -> MisticSelector:
@@ -289,46 +287,6 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         share = table["n_features"].to_numpy() / table["n_features"].max()
         return float(np.trapezoid(table[metric].to_numpy(), share) / (share[-1] - share[0]))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return labels, estimates, or 1 and -1, of the unified model."""
-        rows = self._selected(X)
-        if svm_kind(self.estimator_) == "classifier" and len(self.classes_) == 2:
-            return self.classes_[(self.estimator_.decision_function(rows) > self.cutoff_).astype(int)]
-        return self.estimator_.predict(rows)
-
-    @available_if(_kind_is("classifier", "one_class"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the unified model's decisions."""
-        rows = self._selected(X)
-        return self.estimator_.decision_function(rows)
-
-    @available_if(_kind_is("one_class"))
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Return the unified model's decisions without their offset."""
-        rows = self._selected(X)
-        return self.estimator_.score_samples(rows)
-
-    @available_if(_kind_is("one_class"))
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit and predict the same rows."""
-        return self.fit(X, y).predict(X)
-
-    @available_if(_kind_is("classifier"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return probabilities: sigmoids of the decisions, fitted out of fold."""
-        rows = self._selected(X)
-        if self.calibrated_ is None:
-            raise ValueError("a class has a single training row, too few to calibrate probabilities; add rows.")
-        return self.calibrated_.predict_proba(rows)
-
-    @available_if(_kind_is("classifier", "regressor"))
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return accuracy, or the coefficient of determination."""
-        from sklearn.metrics import accuracy_score, r2_score
-
-        score = accuracy_score if svm_kind(self.estimator_) == "classifier" else r2_score
-        return float(score(y, self.predict(X), sample_weight=sample_weight))
-
     def __sklearn_tags__(self) -> Any:
         """Take the kind of estimator from the SVM inside."""
         tags, inner = super().__sklearn_tags__(), get_tags(SVC() if self.estimator is None else self.estimator)
@@ -341,9 +299,21 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _selected(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "estimator_")
-        return validate_data(self, X, dtype=np.float64, reset=False)[:, self.support_]
+    def _choose_size(self, folds: list[Fold]) -> int:
+        table = self.performance_[self.performance_["n_features"] <= self.plan_.max_groups]
+        counts, scores = table["n_features"].to_numpy(), table["score"].to_numpy()
+        with warnings.catch_warnings():
+            if self.select != "knee":
+                warnings.simplefilter("ignore", UserWarning)
+            self.knee_ = find_knee(counts, scores)
+        self.best_ = best_count(counts, scores)
+        if self.select == "tuned":
+            tuned = tune_sizes(folds, self.members_, self.plan_, counts, self.n_jobs)
+            self.performance_["tuned_score"] = pd.Series(tuned, index=table.index)
+            return best_count(counts, tuned)
+        if self.select == "knee":
+            return self.knee_
+        return self.best_ if self.select == "best" else int(self.select)
 
     def _folds(self, X: np.ndarray, y: Any, fitted: np.ndarray, scored: np.ndarray, weights: Any) -> list[Fold]:
         kind = svm_kind(SVC() if self.estimator is None else self.estimator)
@@ -370,21 +340,8 @@ class MisticSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         self.n_groups_ = len(chosen)
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[columns] = True
-        places = np.empty(len(self.groups_), dtype=int)
-        places[self.order_] = np.arange(1, len(places) + 1)
-        self.ranking_ = np.empty(X.shape[1], dtype=int)
-        for place, own_columns in zip(places, self.groups_, strict=True):
-            self.ranking_[own_columns] = place
-        self.group_table_ = pd.DataFrame(
-            {
-                "feature": [self.group_names_[g] for g in self.order_],
-                "rank": np.arange(1, len(places) + 1),
-                "mean_rank": self.member_ranks_.mean(axis=0)[self.order_],
-                "rank_sd": self.member_ranks_.std(axis=0)[self.order_],
-                "n_columns": [len(self.groups_[g]) for g in self.order_],
-                "selected": np.isin(self.order_, chosen),
-            }
-        )
+        self.ranking_ = column_ranks(self.order_, self.groups_)
+        self.group_table_ = group_table(self.order_, self.member_ranks_, self.groups_, self.group_names_, chosen)
         self._say(f"{self.n_groups_} groups kept, score {self.tuning_['score'].max():.4f}, {self.best_params_}")
         return self
 

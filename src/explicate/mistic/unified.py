@@ -27,6 +27,37 @@ def mean_ranks(paths: Sequence[MemberPath]) -> np.ndarray:
     return ranks
 
 
+def column_ranks(order: np.ndarray, groups: Sequence[np.ndarray]) -> np.ndarray:
+    """
+    Return the place in `order` of the group of every column, 1 the first.
+
+    Examples
+    --------
+    >>> column_ranks(np.array([1, 0]), [np.array([0, 2]), np.array([1])])
+    array([2, 1, 2])
+    """
+    ranks = np.empty(sum(len(own) for own in groups), dtype=int)
+    for place, group in enumerate(order, start=1):
+        ranks[groups[group]] = place
+    return ranks
+
+
+def group_table(
+    order: np.ndarray, ranks: np.ndarray, groups: Sequence[np.ndarray], names: Sequence[Any], chosen: np.ndarray
+) -> pd.DataFrame:
+    """Return one row per group in order: feature, rank, mean_rank and rank_sd over members, n_columns, selected."""
+    return pd.DataFrame(
+        {
+            "feature": [names[group] for group in order],
+            "rank": np.arange(1, len(order) + 1),
+            "mean_rank": ranks.mean(axis=0)[order],
+            "rank_sd": ranks.std(axis=0)[order],
+            "n_columns": [len(groups[group]) for group in order],
+            "selected": np.isin(order, chosen),
+        }
+    )
+
+
 def performance_table(paths: Sequence[MemberPath], plan: Plan) -> pd.DataFrame:
     """
     Return one row per size of the set, smallest first.
@@ -69,6 +100,24 @@ def tune_unified(
     table = pd.DataFrame(grid, index=range(len(grid)))
     table["score"], table["score_sd"] = mean, scores.std(axis=0, ddof=1) if len(folds) > 1 else 0.0
     return grid[int(mean.argmax())], table
+
+
+def tune_sizes(
+    folds: list[Fold], paths: Sequence[MemberPath], plan: Plan, sizes: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """
+    Return for every size the mean over members of the best score the grid reaches on the member's own first groups.
+
+    The order over all members would not do: each fold's validation rows had a say in it as other folds' training rows.
+    """
+    pairs = list(zip(folds, paths, strict=True))
+    return np.mean(parallel_map(_size_scores, pairs, n_jobs=n_jobs, plan=plan, sizes=sizes), axis=0)
+
+
+def _size_scores(pair: tuple[Fold, MemberPath], plan: Plan, sizes: np.ndarray) -> list[float]:
+    (fold, path), kernels = pair, FoldKernels(pair[0])
+    sets = [plan.columns(path.order[:size]) for size in sizes]
+    return [max(one.score for one in evaluate_grid(fold, kernels, plan.task, plan.grid, own)) for own in sets]
 
 
 def _grid_scores(fold: Fold, task: Task, grid: list[Parameters], columns: np.ndarray) -> list[float]:
