@@ -13,14 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from explicate.comparison.agreement import agreement_table
+from explicate.comparison.models import collect_rankings
 from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
-from explicate.comparison.rankings import (
-    collect_rankings,
-    merge_rankings,
-    no_rankings,
-    rankings_from_table,
-    score_rankings,
-)
+from explicate.comparison.rankings import merge_rankings, no_rankings, rankings_from_table
+from explicate.comparison.scores import score_rankings
 
 
 def place_score(rankings):

@@ -12,7 +12,7 @@ from explicate.core.plotting import PALETTE, QUIET, SEQUENTIAL, new_figure, note
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from explicate.comparison.rankings import ScoredRankings
+    from explicate.comparison.scores import ScoredRankings
 
 
 def plot_curves(result: ScoredRankings) -> Figure:

@@ -27,15 +27,10 @@ def compare_rankings(
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float], Any, Any, Any, str]:
     """Score every ranking of the run on the reliable rows, and compare them pairwise; `rankings` are of stages."""
     from explicate.comparison.agreement import agreement_table
+    from explicate.comparison.models import collect_rankings
     from explicate.comparison.plotting import plot_agreement, plot_curves, plot_ranks
-    from explicate.comparison.rankings import (
-        collect_rankings,
-        merge_rankings,
-        order_by_drops,
-        rankings_from_table,
-        score_rankings,
-        stage_rankings,
-    )
+    from explicate.comparison.rankings import merge_rankings, order_by_drops, rankings_from_table, stage_rankings
+    from explicate.comparison.scores import score_rankings
     from explicate.sofi.explainer import SOFIExplainer
 
     X, y = features_and_target(reliable, problem)
