@@ -209,7 +209,7 @@ def test_frozen_gamma_follows_the_number_of_columns():
     X, y = data()
     selector = MisticSelector(SVC(C=1.0), {"gamma": [0.05]}, cv=2, random_state=0).fit(X, y)
     fold_scores = selector.members_[0].stages
-    folds = selector._folds(X, y, y, (y == "birch").astype(int), None)
+    folds = selector._folds(y, (y == "birch").astype(int))
     for stage in fold_scores:  # one fit by scikit-learn's own kernel, with γ = γ_0 · n_0 / n_t
         own = SVC(C=1.0, gamma=0.05 * 8 / len(stage.groups), random_state=0).fit(
             folds[0].X_train[:, stage.groups], folds[0].y_train
@@ -316,7 +316,7 @@ def test_the_largest_set_is_respected_and_sizes_may_be_tuned(direction):
     table = tuned.performance_.dropna()
     assert table["n_features"].tolist() == [1, 2, 3, 4]
     assert tuned.n_groups_ == table["n_features"][table["tuned_score"].idxmax()]
-    folds = tuned._folds(X, y, y, (y == "birch").astype(int), None)
+    folds = tuned._folds(y, (y == "birch").astype(int))
     best = []
     for fold, path in zip(folds, tuned.members_, strict=True):
         rows, held = fold.X_train[:, path.order[:3]], fold.X_valid[:, path.order[:3]]

@@ -52,6 +52,7 @@ class Evaluation:
     beta: np.ndarray
     kernel: Any
     nu: float | None
+    decisions: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,7 @@ def _fit_and_score(fold: Fold, task: Task, parameters: Parameters, kernel: Any, 
     decisions = matrix[n_train:][:, model.support_] @ beta.T + intercept
     score, metrics = score_decisions(task.kind, fold.y_valid, decisions, task.classes, task.scoring)
     nu = float(model.nu) if task.kind == "one_class" else None
-    return Evaluation(score, metrics, model.support_, beta, kernel, nu)
+    return Evaluation(score, metrics, model.support_, beta, kernel, nu, decisions)
 
 
 def seeded(model: Any) -> Any:

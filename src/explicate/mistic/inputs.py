@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,9 +37,27 @@ def resolve_seed(random_state: Any) -> int:
     return int(check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True))
 
 
-def check_weights(X: np.ndarray, y: Any, weights: Any, kind: str) -> tuple[np.ndarray, Any, np.ndarray | None]:
+def plain_labels(y: Any) -> Any:
     """
-    Drop rows of weight zero.
+    Return labels of pandas' nullable types as NumPy's, which scikit-learn would turn into floats.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_labels(pd.Series([True, False], dtype="boolean"))
+    array([ True, False])
+    """
+    kind = getattr(getattr(y, "dtype", None), "kind", None)
+    if isinstance(y, np.ndarray) or kind not in ("b", "i", "u") or not hasattr(y, "isna") or y.isna().any():
+        return y
+    return y.to_numpy(dtype=getattr(y.dtype, "numpy_dtype", y.dtype))
+
+
+def check_weights(
+    X: np.ndarray, y: Any, weights: Any, kind: str
+) -> tuple[np.ndarray, Any, np.ndarray | None, np.ndarray | None]:
+    """
+    Drop rows of weight zero; the last of what is returned is the mask of those kept.
 
     Raises
     ------
@@ -46,7 +65,7 @@ def check_weights(X: np.ndarray, y: Any, weights: Any, kind: str) -> tuple[np.nd
         When weights are negative, not finite, of another length, all zero, or wipe out a class.
     """
     if weights is None:
-        return X, y, None
+        return X, y, None, None
     from sklearn.utils.validation import _check_sample_weight
 
     checked = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
@@ -57,7 +76,7 @@ def check_weights(X: np.ndarray, y: Any, weights: Any, kind: str) -> tuple[np.nd
         lost = np.setdiff1d(np.unique(y), np.unique(y[kept]))
         if len(lost):
             raise ValueError(f"sample_weight is zero on every row of class {shorten_list(lost)}; drop the class first.")
-    return X[kept], None if y is None else y[kept], checked[kept]
+    return X[kept], None if y is None else y[kept], checked[kept], kept
 
 
 def check_target(y: Any, kind: str, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -159,6 +178,17 @@ def list_parameters(svm: Any, param_grid: Any, n_candidates: int, random_state: 
     return grid
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _without_probabilities(svm: Any) -> Any:
+    # libsvm's own sigmoids cost five fits more each time and warn; probabilities come from `fit_unified`.
+    if "probability" in svm.get_params(deep=False):
+        svm.set_params(probability=type(svm)().probability)
+    return svm
+
+
 def make_plan(selector: Any, svm: Any, kind: str, classes: np.ndarray, grid: list[Parameters]) -> Plan:
     """Check every option of a selector against the data it was given, and gather them for the search."""
     n_groups = len(selector.groups_)
@@ -168,7 +198,7 @@ def make_plan(selector: Any, svm: Any, kind: str, classes: np.ndarray, grid: lis
     check_choice("group_normalization", selector.group_normalization, NORMALIZATIONS)
     check_choice("ranking_rows", selector.ranking_rows, ("synthetic", "train", "validation"))
     check_choice("cutoff", selector.cutoff, ("zero", "f1", "balanced_accuracy"))
-    check_number("step", selector.step, low=0)
+    check_number("step", selector.step, low=0, integer=selector.step >= 1 if _is_number(selector.step) else False)
     check_number("ranking_weight", selector.ranking_weight, low=0, high=1)
     check_number("n_synthetic", selector.n_synthetic, low=1, integer=True)
     check_number("n_initial_medoids", selector.n_initial_medoids, low=1, integer=True)
@@ -185,7 +215,7 @@ def make_plan(selector: Any, svm: Any, kind: str, classes: np.ndarray, grid: lis
         kernel_for(svm, parameters, selector.X_fit_[:2], np.arange(selector.X_fit_.shape[1]))
         clone(svm).set_params(**parameters)._validate_params()
     return Plan(
-        task=Task(kind, clone(svm), classes, resolve_scoring(selector.scoring)),
+        task=Task(kind, _without_probabilities(clone(svm)), classes, resolve_scoring(selector.scoring)),
         grid=grid,
         groups=selector.groups_,
         direction=selector.direction,

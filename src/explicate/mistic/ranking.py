@@ -151,7 +151,8 @@ def rank_groups(
             objective_values = exact_dual(machine, groups, direction, normalization, one_class=nu is not None)
             # What never varies changes nothing: 0, above columns that do harm and yet of no use, so it goes first.
             support = machine.support_vectors
-            moving = np.ptp(support, axis=0) > 1e-12 * np.abs(support).max(axis=0)
+            spread = support.max(axis=0, initial=-np.inf) - support.min(axis=0, initial=np.inf)
+            moving = np.asarray(spread > 1e-12 * np.abs(support).max(axis=0, initial=0.0))
             still = [not moving[own].any() for own in groups]
             objective_values = np.where(still, -np.inf, objective_values)
         else:  # as MISTIC 0.1.1: the lowest M_g leaves first, and the lowest enters first

@@ -167,7 +167,13 @@ def score_decisions(
         score = sum(w * value for w, value in zip((scoring.weight, 1 - scoring.weight), pair, strict=True) if w > 0)
     else:
         truth = classes[y] if kind == "classifier" else np.where(y, 1, -1) if kind == "one_class" else y
-        score = float(scoring(_ADAPTERS[kind](classes), decisions, truth))
+        try:
+            score = float(scoring(_ADAPTERS[kind](classes), decisions, truth))
+        except (AttributeError, TypeError) as error:
+            raise ValueError(
+                f"scoring={scoring!r} did not give one number ({error}); a scorer sees rows, labels and a model with "
+                "predict and, but for regression, decision_function."
+            ) from error
     if not np.isfinite(score):
         name = repr(scoring)
         raise ValueError(

@@ -20,6 +20,7 @@ from explicate.mistic.inputs import (
     check_weights,
     list_parameters,
     make_plan,
+    plain_labels,
     read_groups,
     resolve_seed,
 )
@@ -108,6 +109,8 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
         One row per number of groups: score over members, metrics, support vectors; ``tuned_score`` for "tuned".
     group_table_ : DataFrame
         One row per group in order: rank, mean rank over members, its standard deviation, whether selected.
+    splits_ : list of (ndarray, ndarray)
+        Training and validation rows of the members.
     members_ : tuple of MemberPath
     knee_ : int
         Groups at the knee of `performance_`.
@@ -211,9 +214,10 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
         if kind == "one_class" and y is None:
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         else:
+            y = plain_labels(y)
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=kind == "regressor")
         self.seed_ = resolve_seed(self.random_state)
-        X, y, weights = check_weights(X, y, sample_weight, kind)
+        X, y, weights, kept = check_weights(X, y, sample_weight, kind)
         self.X_fit_, self.y_fit_, self.weights_fit_ = X, y, weights
         fitted, scored, classes = check_target(y, kind, len(X))
         if kind == "classifier":
@@ -222,7 +226,9 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
         self.group_names_, self.groups_ = space
         grid = list_parameters(svm, self.param_grid, self.n_candidates, self.seed_)
         plan = make_plan(self, svm, kind, classes, grid)
-        folds = self._folds(X, y, fitted, scored, weights)
+        labels = np.where(scored, 1, -1) if kind == "one_class" else y
+        self.splits_ = resolve_splits(self.cv, kind, X, labels, self.seed_, kept)
+        folds = self._folds(fitted, scored)
         self._say(f"{len(folds)} splits, {len(plan.groups)} groups, {len(grid)} combinations, {self.direction}")
         self.plan_, self.members_ = plan, tuple(search(folds, plan, self.n_jobs))
         self.performance_ = performance_table(self.members_, plan)
@@ -253,7 +259,8 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
         pooled : bool, default False
             Refine one set per member together, for score and diversity (`explicate.mistic.refine_pool`).
         reserve : float, default 0
-            Share of the rows the search does not see; they judge the first and the last set.
+            Share of the rows this search does not see; they judge the first and the last set. The selection before it
+            saw them. Not for `pooled`.
         adopt : bool, default True
             Whether the unified model is fitted on the best set found.
         **keywords
@@ -315,17 +322,15 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
             return self.knee_
         return self.best_ if self.select == "best" else int(self.select)
 
-    def _folds(self, X: np.ndarray, y: Any, fitted: np.ndarray, scored: np.ndarray, weights: Any) -> list[Fold]:
-        kind = svm_kind(SVC() if self.estimator is None else self.estimator)
-        splits = resolve_splits(self.cv, kind, X, np.where(scored, 1, -1) if kind == "one_class" else y, self.seed_)
-        return make_folds(splits, X, fitted, scored, weights, max_memory=self.max_memory)
+    def _folds(self, fitted: np.ndarray, scored: np.ndarray) -> list[Fold]:
+        return make_folds(self.splits_, self.X_fit_, fitted, scored, self.weights_fit_, max_memory=self.max_memory)
 
     def _adopt(self, chosen: np.ndarray, folds: list[Fold] | None = None) -> MisticSelector:
         plan, task = self.plan_, self.plan_.task
         X, y, weights = self.X_fit_, self.y_fit_, self.weights_fit_
         fitted, scored, _ = check_target(y, task.kind, len(X))
         if folds is None:
-            folds = self._folds(X, y, fitted, scored, weights)
+            folds = self._folds(fitted, scored)
         columns = plan.columns(chosen)
         self.best_params_, self.tuning_ = tune_unified(folds, task, plan.grid, columns, self.n_jobs)
         inside = scored if task.kind == "one_class" else np.ones(len(X), dtype=bool)
@@ -336,7 +341,7 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
             self.offset_ = self.estimator_.offset_
         self.cutoff_ = 0.0
         if self.cutoff != "zero":
-            self.cutoff_ = calibrate_cutoff(self.estimator_, rows, fitted, self.cutoff)
+            self.cutoff_ = calibrate_cutoff(self.estimator_, rows, fitted, self.cutoff, own)
         self.n_groups_ = len(chosen)
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[columns] = True

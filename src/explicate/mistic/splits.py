@@ -165,7 +165,9 @@ def reserve_rows(n_rows: int, y: Any = None, size: float = 0.2, random_state: in
     return np.sort(kept), np.sort(reserved)
 
 
-def resolve_splits(cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int | None) -> list[Split]:
+def resolve_splits(
+    cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int | None, given: np.ndarray | None = None
+) -> list[Split]:
     """
     Make the splits of a selection.
 
@@ -177,12 +179,14 @@ def resolve_splits(cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int 
     X : ndarray of shape (n_rows, n_columns)
     y : ndarray of shape (n_rows,) or None
     random_state : int, optional
+    given : ndarray of bool, optional
+        Which of the user's rows `X` holds: listed splits speak of those rows, the others fall out.
 
     Raises
     ------
     ValueError
-        When a class is too rare for the folds, a split is empty, or a class is missing from a training part (or,
-        for two classes, from a validation part).
+        When rows do not exist or are on both sides of a split, a class is too rare for the folds, a split is empty,
+        or a class is missing from a training part (or, for two classes, from a validation part).
     """
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         check_number("cv", cv, low=2, integer=True)
@@ -200,18 +204,39 @@ def resolve_splits(cv: Any, kind: str, X: np.ndarray, y: Any, random_state: int 
             cv = KFold(cv, shuffle=True, random_state=random_state)
         else:
             cv = OneClassSplit(int(cv), random_state=random_state)
-    made = cv.split(X, y) if hasattr(cv, "split") else iter(cv)
-    splits = [(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in made]
+    listed = not hasattr(cv, "split")
+    if isinstance(cv, str | bool) or (listed and not hasattr(cv, "__iter__")):
+        raise TypeError(f"cv={cv!r} is no number of folds, splitter or list of (training rows, validation rows).")
+    made = iter(cv) if listed else cv.split(X, y)
+    kept = np.ones(len(X), dtype=bool) if given is None or not listed else given
+    splits = [(_rows(train, kept), _rows(test, kept)) for train, test in made]
     if not splits:
         raise ValueError(f"cv={cv!r} makes no split; give a number of folds or a splitter.")
+    return check_splits(splits, kind, y)
+
+
+def check_splits(splits: list[Split], kind: str, y: Any) -> list[Split]:
+    """Return the splits; ValueError when one is empty, uses a row twice, or lacks a class (see `resolve_splits`)."""
     for number, (train, test) in enumerate(splits):
         _check_split(number, train, test, kind, y)
     return splits
 
 
+def _rows(part: Any, kept: np.ndarray) -> np.ndarray:
+    """Read positions or a mask over the user's rows as positions among the rows kept."""
+    rows = np.asarray(part)
+    if rows.dtype == bool and len(rows) == len(kept):
+        rows = np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu" or (len(rows) and not 0 <= rows.min() <= rows.max() < len(kept)):
+        raise ValueError(f"cv names rows {rows[:3]}… beyond the {len(kept)} of X; give positions from 0, or a mask.")
+    return (np.cumsum(kept) - 1)[rows[kept[rows]]]
+
+
 def _check_split(number: int, train: np.ndarray, test: np.ndarray, kind: str, y: Any) -> None:
     if len(train) < 2 or len(test) < 1:
         raise ValueError(f"split {number} of cv has {len(train)} training and {len(test)} validation rows; change cv.")
+    if np.intersect1d(train, test).size:
+        raise ValueError(f"split {number} of cv trains and validates on the same row(s); keep the two parts apart.")
     if kind != "classifier":
         return
     classes = np.unique(y)

@@ -155,7 +155,9 @@ def fit_unified(
     return calibrated.calibrated_classifiers_[0].estimator, calibrated
 
 
-def calibrate_cutoff(svm: Any, X: np.ndarray, y: np.ndarray, criterion: str) -> float:
+def calibrate_cutoff(
+    svm: Any, X: np.ndarray, y: np.ndarray, criterion: str, weights: np.ndarray | None = None
+) -> float:
     """
     Choose the cutoff on out-of-fold decisions of two classes that maximises a criterion.
 
@@ -167,6 +169,8 @@ def calibrate_cutoff(svm: Any, X: np.ndarray, y: np.ndarray, criterion: str) -> 
     y : ndarray of shape (n_rows,)
     criterion : {"f1", "balanced_accuracy"}
         Of the second class.
+    weights : ndarray of shape (n_rows,), optional
+        Of the rows, in the folds' fits.
 
     Returns
     -------
@@ -176,7 +180,8 @@ def calibrate_cutoff(svm: Any, X: np.ndarray, y: np.ndarray, criterion: str) -> 
     from sklearn.model_selection import cross_val_predict
 
     labels, counts = np.unique(y, return_counts=True)
-    decisions = cross_val_predict(clone(svm), X, y, cv=_few_folds(counts), method="decision_function")
+    given = {} if weights is None else {"sample_weight": weights}
+    decisions = cross_val_predict(clone(svm), X, y, cv=_few_folds(counts), params=given, method="decision_function")
     positive = y == labels[1]
     ordered = np.unique(decisions)
     middle = (ordered[1:] + ordered[:-1]) / 2
