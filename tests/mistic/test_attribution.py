@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -124,3 +125,28 @@ def test_frame_keeps_names_and_index_and_inputs_stay():
     assert "completeness gap" in result.summary()
     with pytest.raises(ValueError, match="reference has shape"):
         integrated_gradients(svc().fit(X, Y), X, reference=[0.0])
+
+
+def test_interaction_scores_are_partial_determination():
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(40, 4))
+    rows[:, 1] = rows[:, 1] > 0  # its square is itself
+    rows[:, 3] = 2.0
+    values = generator.normal(size=(40, 4)) + rows[:, [2]] * rows + rows[:, [0]]
+    base = integrated_gradients(svc(kernel="linear").fit(X[:, :4], Y), X[:40, :4], reference=np.zeros(4))
+    scores = replace(base, rows=rows, values=values).interaction_scores
+
+    def left(target, columns):
+        design = np.column_stack(columns)
+        return ((target - design @ np.linalg.lstsq(design, target, rcond=None)[0]) ** 2).sum()
+
+    for i in range(4):
+        x = rows[:, i]
+        own = [np.ones(40), x, x**2]
+        for j in range(4):
+            if i == j:
+                assert scores[i, j] == 0
+                continue
+            before = left(values[:, i], own)
+            after = left(values[:, i], [*own, rows[:, j], x * rows[:, j]])
+            assert scores[i, j] == pytest.approx(np.sqrt(max(before - after, 0) / before), abs=1e-6)

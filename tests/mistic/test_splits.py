@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.model_selection import KFold
 
 from explicate.mistic.knee import best_count, find_knee
 from explicate.mistic.medoids import column_medoids
@@ -120,3 +121,10 @@ def test_medoids_are_spread_and_constant_columns_left_out():
     assert sorted(medoids % 3) == [0, 1, 2]
     assert 12 not in medoids
     assert column_medoids(np.ones((5, 2)), 3).tolist() == [0]
+
+
+def test_one_class_trains_on_inliers_whatever_the_splitter():
+    y = np.where(np.arange(30) % 5 == 0, -1, 1)
+    for train, test in resolve_splits(KFold(3), "one_class", np.zeros((30, 1)), y, 0):
+        assert (y[train] == 1).all()
+        assert (y[test] == -1).any()

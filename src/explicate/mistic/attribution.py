@@ -67,8 +67,11 @@ class IntegratedGradients:
         """
         How much another feature shapes a feature's attribution, shape (n_features, n_features), in [0, 1].
 
-        Entry (i, j): a quadratic in feature i is taken out of i's attribution; of what is left, the square root of
-        the share that feature j and its product with feature i explain (least squares). The diagonal is zero.
+        Entry (i, j) is the root of a partial coefficient of determination, sqrt((S_i − S_ij) / S_i). S_i is the
+        residual sum of squares when feature i's attributions are regressed on (1, x_i, x_i²), S_ij when they are
+        regressed on (1, x_i, x_i², x_j, x_i x_j), by least squares over the rows explained. It is 0 on the diagonal
+        and where a quadratic in x_i says all. It is not symmetric, and columns that go together share what they
+        explain: it screens for interactions, it does not test for them.
         """
         n_rows, n = self.rows.shape
         scores = np.zeros((n, n))
@@ -76,7 +79,8 @@ class IntegratedGradients:
         data = (self.rows - self.rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         for i in range(n):
             basis = np.column_stack([np.ones(n_rows), data[:, i], data[:, i] ** 2])
-            frame = np.linalg.qr(basis)[0]
+            directions, lengths, _ = np.linalg.svd(basis, full_matrices=False)
+            frame = directions[:, lengths > 1e-9 * lengths[0]]  # of two values, or one, the powers coincide
             left, alone, product = (
                 part - frame @ (frame.T @ part) for part in (self.values[:, [i]], data, data * data[:, [i]])
             )

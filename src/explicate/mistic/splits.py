@@ -178,6 +178,7 @@ def resolve_splits(
     kind : {"classifier", "regressor", "one_class"}
     X : ndarray of shape (n_rows, n_columns)
     y : ndarray of shape (n_rows,) or None
+        For one class 1 and -1; rows of -1 are taken out of the training parts.
     random_state : int, optional
     given : ndarray of bool, optional
         Which of the user's rows `X` holds: listed splits speak of those rows, the others fall out.
@@ -212,6 +213,8 @@ def resolve_splits(
     splits = [(_rows(train, kept), _rows(test, kept)) for train, test in made]
     if not splits:
         raise ValueError(f"cv={cv!r} makes no split; give a number of folds or a splitter.")
+    if kind == "one_class" and y is not None:  # whatever the splitter, outliers are for validation
+        splits = [(train[np.asarray(y)[train] == 1], test) for train, test in splits]
     return check_splits(splits, kind, y)
 
 
