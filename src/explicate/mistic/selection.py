@@ -77,7 +77,9 @@ class MisticSelector(UnifiedPredictor, MetaEstimatorMixin, SelectorMixin, BaseEs
     objective : {"dual", "kernel_mass"}, default "dual"
         "kernel_mass" is the proxy of MISTIC 0.1.1, in its own order.
     tune : {"once", "each_step"}, default "once"
-        "once" keeps the first parameters; a numeric γ then grows as the columns become fewer.
+        "once" keeps the first parameters; a numeric γ then grows as the columns become fewer. A forward search is then
+        tuned on its first group alone, and its curve may sag where that group suits an odd γ; the selected set is
+        tuned again in any case.
     shared_features, shared_parameters : bool, default False
         Whether the splits move together, with one set of features or of parameters.
     max_features : int, optional
