@@ -15,7 +15,9 @@ class Mistic(BaseModel):
     )
     keywords: dict[str, Any] = Field({}, description="Arguments of the SVM (SVC, or SVR for a numeric target)")
     direction: Literal["backward", "forward"] = Field("forward", description="Add features, or remove them")
-    select: Literal["knee", "best"] | int = Field("knee", description="Features kept: at the knee, the best, a number")
+    select: Literal["knee", "best", "tuned"] | int = Field(
+        "knee", description="Features kept: at the knee, the best, the best after tuning anew, a number"
+    )
     max_features: int | None = Field(None, ge=1, description="forward: features at most; null: all")
     step: float = Field(0.1, ge=0, description="Share of the candidates that move at once; 1 and above: their number")
     n_splits: int = Field(3, ge=2, description="Folds; fewer where a class is rarer")
