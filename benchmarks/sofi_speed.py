@@ -91,11 +91,8 @@ def sigmoid_of_margin(model):
     return proba
 
 
-def compare(name: str, how: str, build, most_rows: int | None = None, **budget) -> str:
-    """Run both on the same model and rows; return a line of the table."""
-    model, X, y = build()
-    model, train, rows = rows_of(model, X, y)
-    rows = rows.head(most_rows or len(rows))
+def compare(name: str, how: str, model, train, rows, **budget) -> str:
+    """Run both on the same fitted model, training data and rows; return a line of the table."""
     keywords = {"random_state": 42, "verbose": False, **budget}
     if "SVC" in name:
         keywords["proba_fn"] = sigmoid_of_margin(model)
@@ -154,7 +151,7 @@ def main() -> None:
     print(HEADER)
     for name, (how, build) in CASES.items():
         if any(part in name for part in arguments.cases):
-            print(compare(name, how, build), flush=True)
+            print(compare(name, how, *rows_of(*build())), flush=True)
 
 
 if __name__ == "__main__":
