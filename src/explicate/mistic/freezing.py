@@ -18,7 +18,7 @@ from explicate.mistic.machine import read_svm
 #: Size s_g that a group's effect is divided by.
 NORMALIZATIONS = ("per_feature", "sqrt", "none")
 #: Kernel entries worked on at a time: few enough for the processor's cache.
-BLOCK = 16_384
+BLOCK = 32_768
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,7 +207,7 @@ class CompositeKernel(KernelAlgebra):
 
 def add_statistics(first: Any, second: Any, sign: int = 1) -> Any:
     """
-    Add (or with ``sign=-1`` subtract) two nested tuples of statistics, array by array.
+    Add (or with ``sign=-1`` subtract) two nested tuples of statistics, array by array; `second` is written over.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def add_statistics(first: Any, second: Any, sign: int = 1) -> Any:
     """
     if isinstance(first, tuple):
         return tuple(add_statistics(a, b, sign) for a, b in zip(first, second, strict=True))
-    return first + second if sign > 0 else first - second
+    return (np.add if sign > 0 else np.subtract)(first, second, out=second)
 
 
 def take_statistics(statistics: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
