@@ -109,3 +109,29 @@ def test_search_takes_the_best_of_the_grid():
     assert model["estimator"].max_depth in (1, 4)
     with pytest.raises(ValueError, match=r"search.grid names 'depth', unknown to RandomForestClassifier"):
         fit_model(pipeline, X, y, search={"grid": {"depth": [1]}})
+
+
+@pytest.mark.parametrize("path", ["sklearn.svm.SVC", "sklearn.svm.LinearSVC"])
+@pytest.mark.parametrize("search", [None, {"grid": {"C": [0.1, 1.0]}, "cv": 2}])
+def test_a_classifier_without_probabilities_is_given_them(path, search):
+    X, y, problem = mixed(("a", "b", "c"))
+    pipeline = build_pipeline(build_estimator(path, {}, random_state=0), X, problem, scale=True)
+    model = fit_model(pipeline, X, y, search=search)
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert (model.classes_[proba.argmax(axis=1)] == model.predict(X)).all()
+    assert (model.predict(X) == y).mean() > 0.7
+
+
+def test_a_class_of_one_row_cannot_be_calibrated():
+    X, y, problem = mixed()
+    y = np.where(np.arange(len(y)) == 0, "rare", y)
+    pipeline = build_pipeline(build_estimator("sklearn.svm.SVC", {}, random_state=0), X, problem)
+    with pytest.raises(ValueError, match=r"class 'rare' has a single training row, .* predict_proba"):
+        fit_model(pipeline, X, y)
+
+
+def test_lightgbm_is_quiet_unless_asked(capfd):
+    X, y, problem = mixed()
+    fit_model(build_pipeline(build_estimator("lightgbm.LGBMClassifier", {}, random_state=0), X, problem), X, y)
+    assert "LightGBM" not in "".join(capfd.readouterr())

@@ -90,16 +90,18 @@ def build_estimator(path: str, keywords: Mapping[str, Any], *, random_state: int
     unknown = [] if accepted is None or open_ended else [name for name in keywords if name not in accepted]
     if unknown:
         raise ValueError(f"keywords={shorten_list(unknown)} unknown to {path}; it takes {', '.join(accepted or [])}.")
-    seeded = {"random_state": random_state} if accepted is not None and "random_state" in accepted else {}
+    library = cls.__module__.partition(".")[0]
+    defaults: dict[str, Any] = {"random_state": random_state} if accepted and "random_state" in accepted else {}
+    if library == "lightgbm" and "verbose" not in keywords:
+        defaults["verbosity"] = -1  # a line per tree that stops splitting is nothing to act on
     try:
-        estimator = cls(**{**seeded, **keywords})
+        estimator = cls(**{**defaults, **keywords})
     except TypeError as error:
         raise ValueError(f"keywords={dict(keywords)!r} are refused by {path} ({error}); correct them.") from error
     right = is_classifier(estimator) if task == "classification" else is_regressor(estimator)
     if not right:
         raise ValueError(f"estimator={path!r} does not fit task={task!r}; choose a {task} estimator or change task.")
-    needs_codes = task == "classification" and cls.__module__.partition(".")[0] == "xgboost"
-    return EncodedLabels(estimator) if needs_codes else estimator
+    return EncodedLabels(estimator) if task == "classification" and library == "xgboost" else estimator
 
 
 def _constructor(cls: Any) -> tuple[list[str] | None, bool]:
@@ -198,12 +200,13 @@ def fit_model(
     Returns
     -------
     Pipeline
-        Fitted; the best of the search, refitted on all rows.
+        Fitted; the best of the search, refitted on all rows. A classifier without probabilities (SVC, LinearSVC, …) is
+        given them: sigmoids of its decisions, fitted out of fold.
 
     Raises
     ------
     ValueError
-        When the grid names a parameter the estimator lacks.
+        When the grid names a parameter the estimator lacks, or a class has too few rows to calibrate on.
 
     Examples
     --------
@@ -219,7 +222,7 @@ def fit_model(
     from explicate.core.labels import EncodedLabels
 
     if not search or not search.get("grid"):
-        return pipeline.fit(X, y)
+        return _with_probabilities(pipeline, y).fit(X, y)
     inner = "estimator__estimator__" if isinstance(pipeline["estimator"], EncodedLabels) else "estimator__"
     accepted = pipeline.get_params()
     unknown = [name for name in search["grid"] if inner + name not in accepted]
@@ -232,4 +235,25 @@ def fit_model(
     searcher = GridSearchCV(
         pipeline, grid, cv=search.get("cv", 5), scoring=search.get("scoring"), n_jobs=n_jobs, error_score="raise"
     )
-    return searcher.fit(X, y).best_estimator_
+    best = searcher.fit(X, y).best_estimator_
+    calibrated = _with_probabilities(best, y)
+    return best if calibrated is best else calibrated.fit(X, y)
+
+
+def _with_probabilities(pipeline: Any, y: np.ndarray) -> Any:
+    """Calibrate the decisions of a classifier that has no probabilities: explanations speak of them."""
+    from sklearn.base import clone, is_classifier
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.pipeline import Pipeline
+
+    estimator = pipeline[-1]
+    if not is_classifier(estimator) or hasattr(estimator, "predict_proba"):
+        return pipeline
+    labels, counts = np.unique(y, return_counts=True)
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {labels.tolist()[int(counts.argmin())]!r} has a single training row, too few to calibrate the "
+            f"probabilities {type(estimator).__name__} lacks; give more rows or choose an estimator with predict_proba."
+        )
+    calibrated = CalibratedClassifierCV(clone(estimator), ensemble=False, cv=min(5, int(counts.min())))
+    return Pipeline([*clone(pipeline).steps[:-1], (pipeline.steps[-1][0], calibrated)])

@@ -92,6 +92,15 @@ def test_user_rankings_are_read_by_rank_and_checked():
     assert rankings_from_table(no_rankings(), [1, 2]) == {}
     with pytest.raises(ValueError, match="every feature once"):
         rankings_from_table(given.assign(feature="1"), [1, 2])
+    assert rankings_from_table(given.assign(rank=["2", "1.0"]), [1, 2]) == {"mine": [2, 1]}
+    with pytest.raises(ValueError, match=r"every feature once; .* \['1', '2'\]"):
+        rankings_from_table(given.assign(feature="1"), [1, 2])
+    with pytest.raises(ValueError, match="rank 'first' of ranking 'mine' is no number"):
+        rankings_from_table(given.assign(rank=[1, "first"]), [1, 2])
+    with pytest.raises(ValueError, match="rank nan of ranking 'mine'"):
+        rankings_from_table(given.assign(rank=[1, None]), [1, 2])
+    with pytest.raises(ValueError, match="rows without a method"):
+        rankings_from_table(given.assign(method=["mine", None]), [1, 2])
     with pytest.raises(ValueError, match="lacks"):
         rankings_from_table(given[["method"]], [1, 2])
 

@@ -4,8 +4,10 @@ import re
 
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 from explicate.core.labels import EncodedLabels
 from explicate.pipelines.reporting.nodes import write_report
@@ -116,3 +118,21 @@ def test_the_model_is_named_without_what_wraps_it(model):
 
 def test_a_regressors_page_says_number(model):
     assert "(a number)" in page(model, problem=PROBLEM | {"task": "regression", "classes": []})
+
+
+def test_a_calibrated_model_says_so(model):
+    calibrated = CalibratedClassifierCV(SVC(random_state=0), ensemble=False, cv=2).fit(
+        [[0], [0], [1], [1]], [0, 0, 1, 1]
+    )
+    assert "Model: SVC, calibrated," in page(make_pipeline(calibrated))
+
+
+def test_classes_may_be_called_as_columns_are_and_hold_mathematics(model):
+    names = ["feature", "overall", "$1_$2", "a long name that goes on and on and on and on until nothing is left"]
+    importance = pd.DataFrame(
+        [(name, feature, 0.5, 0.25, rank) for name in names for rank, feature in enumerate([NASTY, OTHER], 1)],
+        columns=["class", "feature", "importance", "overall", "rank"],
+    )
+    html = page(model, pcfi_importance_table=importance)
+    assert html.count("<img") == len(names)
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", html)[1:4] == ["feature", "overall", "$1_$2"]

@@ -78,12 +78,20 @@ def rankings_from_table(table: pd.DataFrame, features: Sequence[Any]) -> Ranking
     missing = {"method", "feature", "rank"} - set(table.columns)
     if missing:
         raise ValueError(f"the table of rankings lacks {sorted(missing)}; give method, feature and rank.")
+    if table["method"].isna().any():
+        raise ValueError("the table of rankings has rows without a method; name the method of every row.")
+    ranks = pd.to_numeric(table["rank"], errors="coerce")
+    if ranks.isna().any():
+        method, rank = (table.loc[ranks.isna(), name].tolist()[0] for name in ("method", "rank"))
+        raise ValueError(f"rank {rank!r} of ranking {method!r} is no number; give 1 for the most important feature.")
+    table = table.assign(rank=ranks)
     by_text = {str(feature): feature for feature in features}
     found: Rankings = {}
     for method, part in table.groupby("method", sort=False):
         named = part.sort_values("rank", kind="stable")["feature"].astype(str).tolist()
         if sorted(named) != sorted(by_text):
-            wrong = sorted(set(named) ^ set(by_text))[:5]
+            twice = {name for name in named if named.count(name) > 1}
+            wrong = sorted(set(named) ^ set(by_text) | twice)[:5]
             raise ValueError(f"ranking {method!r} must hold every feature once; missing, unknown or twice: {wrong}.")
         found[str(method)] = [by_text[name] for name in named]
     return found

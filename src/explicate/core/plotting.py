@@ -118,7 +118,8 @@ def write_cells(image: Any, texts: Any, fontsize: float = 8) -> None:
 
     values = image.get_array()
     for (row, column), text in np.ndenumerate(np.asarray(texts, dtype=object)):
-        ink = ink_on(image.cmap(image.norm(values[row, column])))
+        value = values[row, column]
+        ink = INK if np.ma.is_masked(value) else ink_on(image.cmap(image.norm(value)))
         image.axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=fontsize)
 
 

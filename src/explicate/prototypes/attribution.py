@@ -145,7 +145,8 @@ def _tree_shap(model: Any, X: Any, *, needed: bool) -> np.ndarray | None:
     inner = estimator.estimator_ if isinstance(estimator, EncodedLabels) else estimator
     rows = as_floats(encoder, X, model)
     try:
-        with _numpy_seed_kept():
+        with _numpy_seed_kept(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "LightGBM binary classifier")  # says what shape it answers in
             raw = shap.TreeExplainer(inner, feature_perturbation="tree_path_dependent").shap_values(
                 rows, check_additivity=False
             )
@@ -226,8 +227,9 @@ def _as_frame(X: Any) -> pd.DataFrame:
 
 def _import_shap() -> Any:
     with warnings.catch_warnings():
-        # SHAP sets up colormaps with calls Matplotlib is about to deprecate; nothing its users can change.
+        # SHAP sets up colormaps with calls Matplotlib is about to deprecate, and bars that want Jupyter's widgets.
         warnings.simplefilter("ignore", PendingDeprecationWarning)
+        warnings.filterwarnings("ignore", "IProgress not found")
         import shap
     return shap
 

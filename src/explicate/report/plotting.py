@@ -46,7 +46,7 @@ def plot_bars(
     tidy(ax)
     ax.barh(range(len(part)), part[value], color=[PALETTE[1] if one else PALETTE[0] for one in second])
     ax.set_yticks(range(len(part)), short_labels(part[label]))
-    ax.set_xlabel(axis)
+    ax.set_xlabel(short_labels([axis], 52)[0])
     if (part[value] < 0).any():
         ax.axvline(0, color=QUIET, linewidth=0.8)
     if any(second) and mark:

@@ -32,8 +32,10 @@ def select_prototypes(model: Any, train: pd.DataFrame, problem: Problem, options
     if options.beta > 0:
         selectors["informed"] = clone(raw).set_params(beta=options.beta, attributions=attributions).fit(X)
     for name, selector in selectors.items():
-        for note in selector.notes_:
+        for note in selector.notes_[:3]:
             logger.info("%s: %s", name, note)
+        if len(selector.notes_) > 3:
+            logger.info("%s: %d notes more, in prototypes.summary_text", name, len(selector.notes_) - 3)
     return {"selectors": selectors, "attributions": attributions, "background": X}
 
 

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
+from sklearn.calibration import CalibratedClassifierCV
 
 from explicate.core.encoding import split_model
 from explicate.core.labels import EncodedLabels
@@ -38,11 +39,13 @@ def explained(
     """Name the table, the model, how well it does, and the rows explained."""
     encoder, estimator = split_model(model)
     inner = estimator.estimator_ if isinstance(estimator, EncodedLabels) else estimator
+    calibrated = isinstance(inner, CalibratedClassifierCV)
+    kind = type(inner.estimator if calibrated else inner).__name__ + (", calibrated," if calibrated else "")
     what = f"classes {_listed(problem['classes'])}" if problem["classes"] else "a number"
     text = (
         f"Table {options.table or 'unnamed'}: {problem['target']} ({what}) from {len(problem['features'])} features: "
         f"{_listed(problem['features'], 40)}.\n"
-        f"Model: {type(inner).__name__}{'' if encoder is None else ' behind its encoder'}, scored on rows it was not "
+        f"Model: {kind}{'' if encoder is None else ' behind its encoder'}, scored on rows it was not "
         "trained on. Explained are reliable test rows: those it predicts right, or, for a number, best."
     )
     return Section(
@@ -114,9 +117,12 @@ def per_class(importance: pd.DataFrame, text: str, options: Reporting) -> Sectio
         )
         for name, part in importance.groupby("class", sort=False)
     }
-    table = importance.pivot_table("importance", "feature", "class", sort=False)
-    table = table.assign(overall=importance.drop_duplicates("feature").set_index("feature")["overall"])
-    table = table.sort_values("overall", ascending=False, kind="stable").rename_axis(columns=None).reset_index()
+    whole = importance.drop_duplicates("feature").set_index("feature")["overall"]
+    whole = whole.sort_values(ascending=False, kind="stable")
+    table = importance.pivot_table("importance", "feature", "class", sort=False).loc[whole.index]
+    table = table.rename_axis(index=None, columns=None)  # a class may be called "feature" or "overall"
+    table.insert(0, "feature", table.index, allow_duplicates=True)
+    table.insert(table.shape[1], "overall", whole, allow_duplicates=True)
     return Section("Importance to each class", _first(text), figures, table, details=text)
 
 
