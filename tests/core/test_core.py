@@ -85,6 +85,16 @@ def test_labels_stay_distinct_and_plain(names):
     assert all(label.count("$") == label.count(r"\$") for label in labels)
 
 
+def test_long_names_that_differ_in_the_middle_are_short_and_show_where():
+    names = [
+        f"a very long name of a questionnaire item number {k} about satisfaction with the service" for k in range(4)
+    ]
+    labels = short_labels(names)
+    assert len(set(labels)) == 4
+    assert all(len(label) <= 24 and f"number {k}" in label for k, label in enumerate(labels))
+    assert short_labels([names[0], names[0]]) == [short_labels([names[0]])[0]] * 2
+
+
 def test_lists_in_messages_are_short():
     assert shorten_list([1, "b"]) == "1, 'b'"
     assert shorten_list(range(9), most=2) == "0, 1 and 7 more"

@@ -65,7 +65,7 @@ def short_labels(names: Iterable[object], width: int = 24) -> list[str]:
     names : iterable
         Feature, class or column names of any type.
     width : int, default 24
-        Characters a label may take; labels that would collide grow until they differ.
+        Characters a label may take; labels that would collide show where they differ, or grow until they do.
 
     Returns
     -------
@@ -81,11 +81,28 @@ def short_labels(names: Iterable[object], width: int = 24) -> list[str]:
     distinct = len(set(texts))
     longest = max((len(text) for text in texts), default=0)
     room = width
-    labels = [_middle(text, room) for text in texts]
+    labels = _around_differences(texts, [_middle(text, room) for text in texts], width)
     while len(set(labels)) < distinct and room < longest:
         room += 4
         labels = [_middle(text, room) for text in texts]
     return [label.replace("$", r"\$") for label in labels]
+
+
+def _around_differences(texts: list[str], labels: list[str], width: int) -> list[str]:
+    """Shorten names whose labels collide around the first place in which they differ."""
+    groups: dict[str, set[str]] = {}
+    for text, label in zip(texts, labels, strict=True):
+        groups.setdefault(label, set()).add(text)
+    shown = []
+    for text, label in zip(texts, labels, strict=True):
+        if len(groups[label]) > 1:
+            columns = enumerate(zip(*groups[label], strict=False))
+            differ = next((k for k, letters in columns if len(set(letters)) > 1), min(map(len, groups[label])))
+            start = max(differ - width // 2, 1)
+            end = start + width - 2
+            label = f"…{text[start:end]}{'…' if end < len(text) else ''}"
+        shown.append(label)
+    return shown
 
 
 def _middle(text: str, width: int) -> str:
